@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jscan: reads many systemd journal files at once and yields their entries in journalctl's order.
+ *
+ * One engine (struct jscan) is one scan over one set of files. Add the files, say what is wanted
+ * (matches, bounds, direction), then drive it in one of three ways:
+ *
+ *   push    jscan_run() feeds every attached sink and blocks until the scan has ended;
+ *   pull    jscan_next() hands out one entry at a time;
+ *   foreign jscan_fd(), jscan_events(), jscan_timeout() and jscan_process() live in an event loop
+ *           that the program already has.
+ *
+ * Conventions. Functions return a negative errno on failure, 0 when done, and a positive answer
+ * where one is documented. Out-parameters come last, are named ret_*, and are written on success
+ * only. Times are microseconds: realtime since 1970-01-01 UTC, monotonic since the boot. What is
+ * "borrowed" belongs to the engine and is valid until the next call that steps it (jscan_next(),
+ * jscan_process(), any seek) or, in a sink, until the slot returns. The library prints nothing,
+ * installs no signal handler, keeps no global state, and starts a thread only where an option
+ * allows it. An engine is used by one thread at a time; two engines never share anything.
+ *
+ * Errors with a fixed meaning: -EINVAL the caller's mistake, -EBADMSG damaged bytes,
+ * -EPROTONOSUPPORT an unknown incompatible flag, -EAGAIN nothing is ready yet, -ECANCELED the
+ * engine is closing, -ECHILD the engine was carried over a fork, -EOPNOTSUPP not provided by this
+ * build or release.
+ *
+ * The whole interface is experimental before version 1.0: names and structures may still change.
+ */
+#ifndef JSCAN_H
+#define JSCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define JSCAN_API __attribute__((visibility("default")))
+#else
+#define JSCAN_API
+#endif
+
+#define JSCAN_VERSION_MAJOR 0
+#define JSCAN_VERSION_MINOR 1
+#define JSCAN_VERSION_PATCH 0
+
+/* The version of the library that runs, as "0.1.0". Static storage. */
+JSCAN_API const char *jscan_version(void);
+
+/* ---- plain types ------------------------------------------------------------------------ */
+
+struct jscan;       /* an engine */
+struct jscan_entry; /* one entry, borrowed or kept with jscan_entry_dup() */
+
+/* A 128-bit ID, in the order in which its hex digits are printed. */
+typedef struct jscan_id {
+	uint8_t bytes[16];
+} jscan_id;
+
+/* The form of an ID in text: 32 lower-case hex digits and a NUL. */
+#define JSCAN_ID_TEXT_SIZE 33
+
+/* Writes ID as text into TEXT, which holds JSCAN_ID_TEXT_SIZE bytes. Returns TEXT. */
+JSCAN_API char *jscan_id_format(const jscan_id *id, char *text);
+
+/* Parses 32 hex digits of either case. -EINVAL for anything else. */
+JSCAN_API int jscan_id_parse(const char *text, jscan_id *ret_id);
+
+/* ---- options and life ------------------------------------------------------------------- */
+
+enum jscan_io {
+	JSCAN_IO_AUTO = 0,    /* a ring; where it is refused, threads */
+	JSCAN_IO_URING = 1,   /* a ring, or creation fails */
+	JSCAN_IO_THREADS = 2, /* a pool of threads that call pread() */
+	JSCAN_IO_SYNC = 3     /* pread() on the calling thread */
+};
+
+enum jscan_plan {
+	JSCAN_PLAN_AUTO = 0, /* matches are resolved through the files' indexes */
+	JSCAN_PLAN_SCAN = 1  /* every entry is read and tested: the reference path for tests */
+};
+
+/*
+ * How an engine is set up. Fill with JSCAN_OPTIONS_INIT, then set what matters: zero always means
+ * the default. A structure shorter than the library's is extended with zeros; a longer one whose
+ * tail is not zero is refused with -E2BIG.
+ */
+struct jscan_options {
+	size_t size;             /* sizeof(struct jscan_options) of the caller */
+	uint64_t memory_bytes;   /* budget for file contents, all files together; default: the least
+				  * of 128 MiB and a quarter of the cgroup's limit; at least 4 MiB */
+	uint32_t io;             /* enum jscan_io */
+	uint32_t queue_depth;    /* reads in flight at most; default 64 */
+	uint32_t io_threads;     /* threads of the "threads" method; default 4 */
+	uint32_t jobs;           /* threads that format entries; default 1: the engine's own */
+	uint32_t files_open_max; /* descriptors kept open at most; default: half of RLIMIT_NOFILE,
+				  * at most 512 */
+	uint32_t plan;           /* enum jscan_plan */
+	uint64_t field_bytes_max; /* largest value that is decompressed; default: an eighth of
+				   * memory_bytes, at most 768 MiB */
+	uint32_t slice_usec;     /* jscan_process() and jscan_next() stop after this; default 1000 */
+	uint32_t slice_bytes;    /* ... or after this many bytes of entries; default 1 MiB */
+};
+
+#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/*
+ * Makes an engine. OPTIONS may be NULL. Neither a ring nor a thread is made before the first call
+ * that needs one. The caller owns the result and ends it with jscan_free().
+ */
+JSCAN_API int jscan_new(const struct jscan_options *options, struct jscan **ret_engine);
+
+/* Ends an engine: cancels what is in flight, waits for it, closes and frees. Accepts NULL.
+ * Returns NULL. Sinks whose begin() ran get no end(): the scan did not finish. */
+JSCAN_API struct jscan *jscan_free(struct jscan *engine);
+
+/* ---- which files ------------------------------------------------------------------------ */
+
+#define JSCAN_TAKE_FD (1u << 0)       /* jscan_add_fd(): the engine closes the descriptor */
+#define JSCAN_ADD_LITERAL (1u << 1)   /* jscan_add_file(): PATH is no glob pattern */
+#define JSCAN_ADD_ALL_MACHINES (1u << 2) /* jscan_add_system(): journals of other machines too */
+
+/*
+ * Adds a file. PATH is a glob pattern; without a match it is taken literally. The file is opened
+ * later; a file that cannot be used is then reported as a problem and left out.
+ */
+JSCAN_API int jscan_add_file(struct jscan *engine, const char *path, unsigned flags);
+
+/*
+ * Adds the journal files of a directory: names that end in .journal or .journal~, there and in its
+ * sub-directories that are named by a 128-bit ID. -ENOENT and other errors of opening PATH itself
+ * are returned; everything below it is reported as a problem.
+ */
+JSCAN_API int jscan_add_directory(struct jscan *engine, const char *path, unsigned flags);
+
+/* Adds an open regular file, shown in messages as NAME. Borrowed unless JSCAN_TAKE_FD is given;
+ * a borrowed descriptor must stay open as long as the engine. */
+JSCAN_API int jscan_add_fd(struct jscan *engine, int fd, const char *name, unsigned flags);
+
+/* Adds the machine's own journals: /run/log/journal and /var/log/journal. */
+JSCAN_API int jscan_add_system(struct jscan *engine, unsigned flags);
+
+/* ---- which entries ---------------------------------------------------------------------- */
+
+/*
+ * Adds the match "FIELD=VALUE" of SIZE bytes. Values of one field are alternatives, different
+ * fields must all hold. jscan_match_or() starts another alternative of the current group;
+ * jscan_match_and() starts another group, all of which must hold. -EINVAL if the field name is
+ * empty, begins with "__" or has other characters than A-Z, 0-9 and "_".
+ */
+JSCAN_API int jscan_match(struct jscan *engine, const void *data, size_t size);
+JSCAN_API int jscan_match_or(struct jscan *engine);
+JSCAN_API int jscan_match_and(struct jscan *engine);
+JSCAN_API void jscan_match_flush(struct jscan *engine);
+
+enum jscan_direction { JSCAN_FORWARD = 0, JSCAN_BACKWARD = 1 };
+
+/* The direction of reading, from the position that a seek set (by default the oldest entry when
+ * reading forward, the newest when reading backward). */
+JSCAN_API int jscan_set_direction(struct jscan *engine, enum jscan_direction direction);
+
+/*
+ * Bounds on the entries' realtime, both inclusive; 0 and UINT64_MAX mean none. Reading starts at
+ * the first entry inside by bisection; where journalctl stops at the first entry beyond the far
+ * bound, so does this.
+ */
+JSCAN_API int jscan_set_bounds(struct jscan *engine, uint64_t since_usec, uint64_t until_usec);
+
+/* Yields COUNT entries at most. */
+JSCAN_API int jscan_set_limit(struct jscan *engine, uint64_t count);
+
+/* Reads forward over the last COUNT entries (those that reading backward from the end, or from the
+ * upper bound, meets first). */
+JSCAN_API int jscan_set_tail(struct jscan *engine, uint64_t count);
+
+/*
+ * Seeks set where reading starts; the next step does the work. They may be called at any time
+ * outside a sink and drop borrowed views. A position between two entries is the one after it when
+ * reading forward and the one before it when reading backward.
+ */
+JSCAN_API int jscan_seek_head(struct jscan *engine);
+JSCAN_API int jscan_seek_tail(struct jscan *engine);
+JSCAN_API int jscan_seek_realtime(struct jscan *engine, uint64_t usec);
+JSCAN_API int jscan_seek_monotonic(struct jscan *engine, const jscan_id *boot_id, uint64_t usec);
+JSCAN_API int jscan_seek_seqnum(struct jscan *engine, const jscan_id *seqnum_id, uint64_t seqnum);
+
+/* Seeks to a cursor as printed by jscan_entry_cursor() or journalctl. -EINVAL if it does not
+ * parse. jscan_test_cursor() answers 1 if ENTRY is the cursor's own, 0 if it is another. */
+JSCAN_API int jscan_seek_cursor(struct jscan *engine, const char *cursor);
+JSCAN_API int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor);
+
+/* ---- entries and fields ----------------------------------------------------------------- */
+
+/* The header of an entry. Borrowed like the entry it was asked of. */
+struct jscan_entry_info {
+	size_t size;             /* of the library's structure: later releases append */
+	uint64_t seqnum;
+	uint64_t realtime_usec;
+	uint64_t monotonic_usec;
+	uint64_t hash;           /* the stored xor of the fields' hashes */
+	jscan_id boot_id;
+	jscan_id seqnum_id;
+	const char *path;        /* the file that it was read from */
+	uint64_t offset;         /* where in that file */
+};
+
+/* One field. Neither name nor value is NUL-terminated; a value may hold any byte. */
+struct jscan_field {
+	size_t size;
+	const char *name;
+	size_t name_size;
+	const void *value;       /* NULL if the value is large: see jscan_field_read() */
+	uint64_t value_size;
+	uint32_t flags;
+	uint32_t index;          /* of the field in its entry */
+};
+
+#define JSCAN_FIELD_LARGE (1u << 0)     /* more than JSCAN_FIELD_WHOLE_MAX bytes: read in pieces */
+#define JSCAN_FIELD_TRUNCATED (1u << 1) /* decompressed up to jscan_options.field_bytes_max only */
+
+#define JSCAN_FIELD_WHOLE_MAX 65536u
+
+/* The header of an entry. Never fails. */
+JSCAN_API const struct jscan_entry_info *jscan_entry_info(const struct jscan_entry *entry);
+
+/* Size of a cursor's text with its NUL, at most. */
+#define JSCAN_CURSOR_SIZE 200
+/* Writes the cursor of ENTRY into TEXT, which holds JSCAN_CURSOR_SIZE bytes. Returns TEXT. */
+JSCAN_API char *jscan_entry_cursor(const struct jscan_entry *entry, char *text);
+
+/*
+ * The fields of an entry, in stored order. Set *STATE to 0 before the first call. 1: *ret_field is
+ * the next field; 0: there are no more. Fields that are damaged are left out (and reported as
+ * problems). RET_FIELD->size must be set by the caller.
+ */
+JSCAN_API int jscan_entry_next_field(const struct jscan_entry *entry, size_t *state,
+				     struct jscan_field *ret_field);
+
+/* The first field named NAME (NUL-terminated). 1 found, 0 not there. */
+JSCAN_API int jscan_entry_field(const struct jscan_entry *entry, const char *name,
+				struct jscan_field *ret_field);
+
+/*
+ * Copies up to SIZE bytes of a field's value, from OFFSET on, into BUFFER. Returns the number of
+ * bytes copied, 0 at the end. It may answer -EAGAIN when driven from a foreign loop.
+ */
+JSCAN_API ssize_t jscan_field_read(const struct jscan_entry *entry, const struct jscan_field *field,
+				   uint64_t offset, void *buffer, size_t size);
+
+/* Keeps an entry with all its fields beyond the engine's next step. The caller owns the copy and
+ * frees it with jscan_entry_free(), which accepts NULL and returns NULL. */
+JSCAN_API int jscan_entry_dup(const struct jscan_entry *entry, struct jscan_entry **ret_entry);
+JSCAN_API struct jscan_entry *jscan_entry_free(struct jscan_entry *entry);
+
+/* ---- problems --------------------------------------------------------------------------- */
+
+enum jscan_reason {
+	JSCAN_REASON_OPEN = 1,    /* a file could not be opened; error says why */
+	JSCAN_REASON_READ,        /* bytes could not be read (I/O error, file shrank) */
+	JSCAN_REASON_HEADER,      /* the file header is not acceptable */
+	JSCAN_REASON_FEATURE,     /* an unknown incompatible flag; detail names the bit */
+	JSCAN_REASON_TRUNCATED,   /* the file is shorter than its header says */
+	JSCAN_REASON_OBJECT,      /* an object is damaged */
+	JSCAN_REASON_CHAIN,       /* an entry array or hash chain is damaged */
+	JSCAN_REASON_PAYLOAD,     /* a field could not be decompressed */
+	JSCAN_REASON_FIELD_NAME,  /* a field has no acceptable name */
+	JSCAN_REASON_LIMIT        /* a limit of this engine was met; detail names it */
+};
+
+/* Something that could not be read. The scan goes on without it. Borrowed for the call. */
+struct jscan_problem {
+	size_t size;
+	enum jscan_reason reason;
+	int error;               /* negative errno */
+	const char *path;
+	uint64_t offset;         /* in the file; 0 where the file as a whole is meant */
+	const char *detail;      /* one English clause, without a full stop */
+};
+
+/* Called for every problem, on the engine's thread, beside the sinks' problem slots. */
+typedef void (*jscan_problem_fn)(void *userdata, const struct jscan_problem *problem);
+JSCAN_API void jscan_set_problem_handler(struct jscan *engine, jscan_problem_fn handler,
+					 void *userdata);
+
+/* ---- driving ---------------------------------------------------------------------------- */
+
+/*
+ * Opens the files and reads their headers, as jscan_next() and jscan_run() would first of all, so
+ * that the caller learns what there is (through the problem handler and jscan_files_usable())
+ * before it begins. Blocks. May be left out.
+ */
+JSCAN_API int jscan_open(struct jscan *engine);
+
+/* How many files were added, and how many of them can be read (after jscan_open()). */
+JSCAN_API size_t jscan_files_added(const struct jscan *engine);
+JSCAN_API size_t jscan_files_usable(const struct jscan *engine);
+
+/*
+ * The next entry. 1: *ret_entry is borrowed until the next step; 0: there are no more. It blocks
+ * until one is there, unless jscan_fd() was called before: then it answers -EAGAIN, and goes on
+ * after jscan_process().
+ */
+JSCAN_API int jscan_next(struct jscan *engine, const struct jscan_entry **ret_entry);
+
+/*
+ * Feeds all attached sinks until the scan has ended. 0: ended; 1: a sink asked to stop; negative:
+ * out of memory, a dead ring, or a sink's error.
+ */
+JSCAN_API int jscan_run(struct jscan *engine);
+
+/*
+ * For a foreign loop: a descriptor to poll (an eventfd, made on the first call; a wake-up may find
+ * nothing to do), the poll events to wait for, the time until jscan_process() wants to be called
+ * anyway (microseconds; UINT64_MAX: never), and the turn itself, which never blocks: 1 if an entry
+ * is ready or sinks have been fed and there is more to do at once, 0 if it waits for the
+ * descriptor, -ENODATA at the end.
+ */
+JSCAN_API int jscan_fd(struct jscan *engine);
+JSCAN_API int jscan_events(struct jscan *engine);
+JSCAN_API int jscan_timeout(struct jscan *engine, uint64_t *ret_usec);
+JSCAN_API int jscan_process(struct jscan *engine);
+
+/* Makes a running jscan_run() return as if a sink had answered 1. The one function that may be
+ * called from a signal handler or another thread. */
+JSCAN_API void jscan_stop(struct jscan *engine);
+
+/* ---- sinks ------------------------------------------------------------------------------ */
+
+/*
+ * A sink is where entries go. Set size to sizeof(struct jscan_sink_ops) and fill the slots that
+ * matter; later releases add slots at the end only. Either entry, or format and write, must be
+ * set. Slots return 0 to go on, 1 to stop cleanly (end still runs), or a negative errno to abort
+ * (end does not run).
+ *
+ *   begin -> ( problem | entry | format -> write | flush )* -> end
+ *
+ * entry runs on the engine's thread, in order. -EAGAIN from it is back-pressure: the same entry is
+ * offered again later. format is pure: it turns an entry into bytes appended to BUFFER, may run on
+ * any thread and in any order, and must use nothing but its arguments and what does not change;
+ * write gets those bytes in order, on the engine's thread. flush comes before the engine sleeps,
+ * so that a sink may gather small writes.
+ */
+struct jscan_buffer; /* grows by jscan_buffer_append() */
+
+struct jscan_entry_context {
+	size_t size;
+	uint64_t ordinal;            /* of the entry in the scan, from 0 */
+	int has_previous;
+	jscan_id previous_boot_id;   /* of the entry before it, whether or not a sink showed it */
+};
+
+struct jscan_sink_ops {
+	size_t size;
+	const char *name;
+	int (*begin)(void *userdata, struct jscan *engine);
+	int (*entry)(void *userdata, const struct jscan_entry *entry,
+		     const struct jscan_entry_context *context);
+	int (*format)(const void *userdata, const struct jscan_entry *entry,
+		      const struct jscan_entry_context *context, struct jscan_buffer *buffer);
+	int (*write)(void *userdata, const void *data, size_t size);
+	int (*problem)(void *userdata, const struct jscan_problem *problem);
+	int (*flush)(void *userdata);
+	int (*end)(void *userdata);
+	void (*free)(void *userdata); /* when the engine is freed, whatever happened before */
+};
+
+/* Appends SIZE bytes. -ENOMEM. */
+JSCAN_API int jscan_buffer_append(struct jscan_buffer *buffer, const void *data, size_t size);
+
+/* Attaches a sink; several may be attached. OPS is copied, USERDATA is the caller's. */
+JSCAN_API int jscan_add_sink(struct jscan *engine, const struct jscan_sink_ops *ops, void *userdata);
+
+/* ---- the built-in output ---------------------------------------------------------------- */
+
+enum jscan_mode {
+	JSCAN_MODE_SHORT = 0,
+	JSCAN_MODE_SHORT_FULL,
+	JSCAN_MODE_SHORT_ISO,
+	JSCAN_MODE_SHORT_ISO_PRECISE,
+	JSCAN_MODE_SHORT_PRECISE,
+	JSCAN_MODE_SHORT_MONOTONIC,
+	JSCAN_MODE_SHORT_DELTA,
+	JSCAN_MODE_SHORT_UNIX,
+	JSCAN_MODE_WITH_UNIT,
+	JSCAN_MODE_VERBOSE,
+	JSCAN_MODE_EXPORT,
+	JSCAN_MODE_JSON,
+	JSCAN_MODE_JSON_PRETTY,
+	JSCAN_MODE_JSON_SSE,
+	JSCAN_MODE_JSON_SEQ,
+	JSCAN_MODE_CAT
+};
+
+#define JSCAN_OUTPUT_ALL (1u << 0)              /* journalctl --all */
+#define JSCAN_OUTPUT_UTC (1u << 1)              /* --utc */
+#define JSCAN_OUTPUT_NO_HOSTNAME (1u << 2)      /* --no-hostname */
+#define JSCAN_OUTPUT_TRUNCATE_NEWLINE (1u << 3) /* --truncate-newline */
+#define JSCAN_OUTPUT_BOOT_LINES (1u << 4)       /* "-- Boot ... --" between boots */
+
+struct jscan_output {
+	size_t size;
+	uint32_t mode;               /* enum jscan_mode */
+	uint32_t flags;              /* JSCAN_OUTPUT_* */
+	const char *const *fields;   /* --output-fields: NULL, or names ended by NULL; copied */
+};
+
+/*
+ * Attaches a sink that writes what journalctl would print to FD, which is borrowed. -EINVAL for an
+ * unknown mode or flag, -EOPNOTSUPP for a mode that this release does not have.
+ */
+JSCAN_API int jscan_add_output(struct jscan *engine, const struct jscan_output *output, int fd);
+
+/* The mode of a name such as "short" or "json". -EINVAL if there is none. */
+JSCAN_API int jscan_mode_parse(const char *name, enum jscan_mode *ret_mode);
+
+/* ---- statistics ------------------------------------------------------------------------- */
+
+struct jscan_stats {
+	size_t size;             /* set by the caller: what it knows */
+	uint64_t files;          /* usable files */
+	uint64_t files_failed;   /* files that could not be used */
+	uint64_t files_pruned;   /* files that the query plan ruled out */
+	uint64_t entries;        /* yielded */
+	uint64_t entries_tested; /* read by the filter of JSCAN_PLAN_SCAN */
+	uint64_t duplicates;     /* copies of an entry that were left out */
+	uint64_t bytes_read;     /* from files */
+	uint64_t reads;          /* requests for them */
+	uint64_t block_hits;     /* blocks that were wanted and already there */
+	uint64_t block_misses;   /* blocks that had to be waited for */
+	uint64_t blocks_evicted;
+	uint64_t bytes_written;  /* by the built-in output */
+	uint64_t problems;       /* damage and files left out */
+	uint64_t memory_peak_bytes; /* of file contents, against the budget */
+	uint64_t heap_steps;     /* merge steps on the heap */
+	uint64_t fold_steps;     /* merge steps by the full comparison of all files */
+	uint64_t call_usec_max;  /* longest jscan_process() or jscan_next() in a foreign loop */
+	char io_method[16];      /* the method in use: "uring", "threads", "sync" */
+};
+
+/* Copies the counters so far into *RET_STATS, as much of it as its size says. */
+JSCAN_API int jscan_get_stats(const struct jscan *engine, struct jscan_stats *ret_stats);
+
+/* ---- questions about the archive -------------------------------------------------------- */
+/*
+ * Asked of the files that were added; they block, need no scan to be running, and leave the
+ * position of reading alone. A callback's non-zero answer ends the listing and is returned.
+ */
+
+struct jscan_boot {
+	size_t size;
+	jscan_id boot_id;
+	uint64_t first_realtime_usec; /* of its first and last entry in reading order */
+	uint64_t last_realtime_usec;
+};
+typedef int (*jscan_boot_fn)(void *userdata, const struct jscan_boot *boot);
+/* The boots, oldest first. */
+JSCAN_API int jscan_list_boots(struct jscan *engine, jscan_boot_fn callback, void *userdata);
+
+typedef int (*jscan_bytes_fn)(void *userdata, const void *data, size_t size);
+/* The names of all fields, each once. */
+JSCAN_API int jscan_list_field_names(struct jscan *engine, jscan_bytes_fn callback, void *userdata);
+/* The distinct values of a field, each once, without "NAME=". */
+JSCAN_API int jscan_list_field_values(struct jscan *engine, const char *field,
+				      jscan_bytes_fn callback, void *userdata);
+
+/* How many entries the scan as set up would yield. */
+JSCAN_API int jscan_count(struct jscan *engine, uint64_t *ret_count);
+
+/* The header of a file, as it stands in it; fields that its header is too short for are 0. */
+struct jscan_file_info {
+	size_t size;
+	const char *path;
+	uint64_t file_bytes;
+	uint64_t disk_bytes;     /* allocated */
+	uint32_t compatible_flags;
+	uint32_t incompatible_flags;
+	uint32_t state;          /* 0 offline, 1 online, 2 archived */
+	uint32_t reserved;
+	jscan_id file_id;
+	jscan_id machine_id;
+	jscan_id tail_boot_id;
+	jscan_id seqnum_id;
+	uint64_t header_bytes;
+	uint64_t arena_bytes;
+	uint64_t data_hash_table_bytes;
+	uint64_t field_hash_table_bytes;
+	uint64_t head_seqnum, tail_seqnum;
+	uint64_t head_realtime_usec, tail_realtime_usec, tail_monotonic_usec;
+	uint64_t n_objects, n_entries, n_data, n_fields, n_tags, n_entry_arrays;
+	uint64_t data_chain_depth, field_chain_depth;
+};
+typedef int (*jscan_file_fn)(void *userdata, const struct jscan_file_info *file);
+/* The usable files, in the order in which they are merged. */
+JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, void *userdata);
+
+/* Goes on after the last entry and waits for more, across rotation. */
+JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The contract between decoders and whoever brings the bytes.
+ *
+ * A decoder never reads a file. It looks at a window: the part of one file that is in memory, at
+ * its true offsets from a base address. When it lacks bytes it records the ranges that it lacks in
+ * the window's wants and answers -EAGAIN; the caller brings them in and runs the same step again
+ * from its start. A step changes the caller's state at its end only, so that running it twice is
+ * harmless.
+ *
+ * Answers, everywhere in formats/: 0 done, -EAGAIN more bytes are needed, -EBADMSG the structure is
+ * wrong, -EADDRNOTAVAIL it points past the end of the file, -EIO bytes could not be read. Soft
+ * errors are the two in the middle, as the reference reader calls them; -EIO is treated alike.
+ */
+#ifndef FORMATS_FORMAT_H
+#define FORMATS_FORMAT_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <endian.h>
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* State of a block, one byte each, shared with the image that owns the memory. */
+#define WINDOW_BLOCK_RESIDENT 0x01u /* its bytes are there */
+#define WINDOW_BLOCK_TOUCHED 0x02u  /* set by the window at every look: eviction clears it */
+#define WINDOW_BLOCK_FAILED 0x04u   /* reading it failed */
+
+#define WINDOW_WANTS_MAX 64u
+
+struct window_range {
+	uint64_t offset;
+	uint64_t size_bytes;
+};
+
+/*
+ * What of a file is in memory. A window is a small value: each thread that decodes has its own,
+ * over the same base and blocks.
+ */
+struct window {
+	const uint8_t *base;   /* where offset 0 of the file would be */
+	uint64_t size_bytes;   /* length of the file as last seen */
+	uint8_t *blocks;       /* state of each block; not looked at if whole */
+	unsigned block_shift;  /* log2 of the size of a block */
+	bool whole;            /* every byte below size_bytes is resident, and stays */
+	unsigned want_count;   /* ranges that the current step lacks */
+	struct window_range wants[WINDOW_WANTS_MAX];
+};
+
+/* Records that a range is lacking. Beyond WINDOW_WANTS_MAX ranges it is dropped: the step will run
+ * again anyway and ask for the rest. */
+static inline void window_want(struct window *w, uint64_t offset, uint64_t size_bytes)
+{
+	if (w->want_count < WINDOW_WANTS_MAX)
+		w->wants[w->want_count++] = (struct window_range){ offset, size_bytes };
+}
+
+/* The slow half of window_get(): some block test is needed. */
+int window_get_blocks(struct window *w, uint64_t offset, uint64_t size_bytes, const uint8_t **ret);
+
+/*
+ * SIZE_BYTES (at least 1) contiguous bytes of the file at OFFSET. 0: *ret points at them, until
+ * the step ends; -EAGAIN: the range was added to the wants; -EADDRNOTAVAIL: it reaches past the
+ * end of the file; -EIO.
+ */
+static inline int window_get(struct window *w, uint64_t offset, uint64_t size_bytes,
+			     const uint8_t **ret)
+{
+	if (unlikely(offset > w->size_bytes || size_bytes > w->size_bytes - offset))
+		return -EADDRNOTAVAIL;
+	if (likely(w->whole)) {
+		*ret = w->base + offset;
+		return 0;
+	}
+	return window_get_blocks(w, offset, size_bytes, ret);
+}
+
+/* Little-endian loads from any address. */
+static inline uint64_t load_le64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+static inline uint32_t load_le32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+/* True for the errors that are about one piece of a file: the piece is stepped over. */
+static inline bool format_error_is_soft(int error)
+{
+	return error == -EBADMSG || error == -EADDRNOTAVAIL || error == -EIO;
+}
+
+#endif

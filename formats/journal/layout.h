@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Offsets and sizes of the journal file format: specification sections 1.1, 1.2, 2.1 and 2.2. All
+ * integers on disk are little endian and unsigned; every object starts at a multiple of 8.
+ */
+#ifndef FORMATS_JOURNAL_LAYOUT_H
+#define FORMATS_JOURNAL_LAYOUT_H
+
+#define JOURNAL_SIGNATURE "LPKSHHRH"
+#define JOURNAL_SIGNATURE_SIZE 8u
+
+/* File header. */
+#define HEADER_COMPATIBLE_FLAGS 8u
+#define HEADER_INCOMPATIBLE_FLAGS 12u
+#define HEADER_STATE 16u
+#define HEADER_RESERVED 17u
+#define HEADER_FILE_ID 24u
+#define HEADER_MACHINE_ID 40u
+#define HEADER_TAIL_ENTRY_BOOT_ID 56u
+#define HEADER_SEQNUM_ID 72u
+#define HEADER_HEADER_SIZE 88u
+#define HEADER_ARENA_SIZE 96u
+#define HEADER_DATA_HASH_TABLE_OFFSET 104u
+#define HEADER_DATA_HASH_TABLE_SIZE 112u
+#define HEADER_FIELD_HASH_TABLE_OFFSET 120u
+#define HEADER_FIELD_HASH_TABLE_SIZE 128u
+#define HEADER_TAIL_OBJECT_OFFSET 136u
+#define HEADER_N_OBJECTS 144u
+#define HEADER_N_ENTRIES 152u
+#define HEADER_TAIL_ENTRY_SEQNUM 160u
+#define HEADER_HEAD_ENTRY_SEQNUM 168u
+#define HEADER_ENTRY_ARRAY_OFFSET 176u
+#define HEADER_HEAD_ENTRY_REALTIME 184u
+#define HEADER_TAIL_ENTRY_REALTIME 192u
+#define HEADER_TAIL_ENTRY_MONOTONIC 200u
+#define HEADER_N_DATA 208u
+#define HEADER_N_FIELDS 216u
+#define HEADER_N_TAGS 224u
+#define HEADER_N_ENTRY_ARRAYS 232u
+#define HEADER_DATA_HASH_CHAIN_DEPTH 240u
+#define HEADER_FIELD_HASH_CHAIN_DEPTH 248u
+#define HEADER_TAIL_ENTRY_ARRAY_OFFSET 256u
+#define HEADER_TAIL_ENTRY_ARRAY_N_ENTRIES 260u
+#define HEADER_TAIL_ENTRY_OFFSET 264u
+
+#define HEADER_SIZE_MIN 208u
+#define HEADER_SIZE_MAX 272u /* the last field known here ends there */
+
+#define JOURNAL_STATE_OFFLINE 0u
+#define JOURNAL_STATE_ONLINE 1u
+#define JOURNAL_STATE_ARCHIVED 2u
+
+#define JOURNAL_COMPATIBLE_SEALED (1u << 0)
+#define JOURNAL_COMPATIBLE_TAIL_ENTRY_BOOT_ID (1u << 1)
+#define JOURNAL_COMPATIBLE_SEALED_CONTINUOUS (1u << 2)
+
+#define JOURNAL_INCOMPATIBLE_XZ (1u << 0)
+#define JOURNAL_INCOMPATIBLE_LZ4 (1u << 1)
+#define JOURNAL_INCOMPATIBLE_KEYED_HASH (1u << 2)
+#define JOURNAL_INCOMPATIBLE_ZSTD (1u << 3)
+#define JOURNAL_INCOMPATIBLE_COMPACT (1u << 4)
+#define JOURNAL_INCOMPATIBLE_KNOWN 0x1fu
+
+/* Objects. */
+enum object_type {
+	OBJECT_ANY = 0,
+	OBJECT_DATA = 1,
+	OBJECT_FIELD = 2,
+	OBJECT_ENTRY = 3,
+	OBJECT_DATA_HASH_TABLE = 4,
+	OBJECT_FIELD_HASH_TABLE = 5,
+	OBJECT_ENTRY_ARRAY = 6,
+	OBJECT_TAG = 7,
+};
+
+#define OBJECT_TYPE 0u
+#define OBJECT_FLAGS 1u
+#define OBJECT_SIZE 8u
+#define OBJECT_HEADER_SIZE 16u
+
+#define OBJECT_XZ (1u << 0)
+#define OBJECT_LZ4 (1u << 1)
+#define OBJECT_ZSTD (1u << 2)
+#define OBJECT_COMPRESSED_MASK 0x07u
+
+#define DATA_HASH 16u
+#define DATA_NEXT_HASH_OFFSET 24u
+#define DATA_NEXT_FIELD_OFFSET 32u
+#define DATA_ENTRY_OFFSET 40u
+#define DATA_ENTRY_ARRAY_OFFSET 48u
+#define DATA_N_ENTRIES 56u
+#define DATA_PAYLOAD_REGULAR 64u
+#define DATA_TAIL_ENTRY_ARRAY_OFFSET 64u
+#define DATA_TAIL_ENTRY_ARRAY_N_ENTRIES 68u
+#define DATA_PAYLOAD_COMPACT 72u
+
+#define FIELD_HASH 16u
+#define FIELD_NEXT_HASH_OFFSET 24u
+#define FIELD_HEAD_DATA_OFFSET 32u
+#define FIELD_PAYLOAD 40u
+
+#define ENTRY_SEQNUM 16u
+#define ENTRY_REALTIME 24u
+#define ENTRY_MONOTONIC 32u
+#define ENTRY_BOOT_ID 40u
+#define ENTRY_XOR_HASH 56u
+#define ENTRY_ITEMS 64u
+#define ENTRY_ITEM_SIZE_REGULAR 16u
+#define ENTRY_ITEM_SIZE_COMPACT 4u
+
+#define HASH_TABLE_ITEMS 16u
+#define HASH_ITEM_SIZE 16u
+
+#define ENTRY_ARRAY_NEXT 16u
+#define ENTRY_ARRAY_ITEMS 24u
+
+#define TAG_SEQNUM 16u
+#define TAG_EPOCH 24u
+#define TAG_TAG 32u
+#define TAG_SIZE 64u
+
+/* Times at and beyond this are not valid (both clocks, microseconds); realtime 0 is not either. */
+#define JOURNAL_TIME_END (UINT64_C(1) << 55)
+
+/* The largest payload that the reference decompresses. */
+#define JOURNAL_PAYLOAD_MAX (UINT64_C(768) << 20)
+
+#endif

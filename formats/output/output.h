@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Encoders: an entry, decoded and in memory, to the bytes that journalctl 262 prints for it. Pure
+ * functions: no descriptor, no clock; the time zone is the C library's.
+ */
+#ifndef FORMATS_OUTPUT_OUTPUT_H
+#define FORMATS_OUTPUT_OUTPUT_H
+
+#include "formats/format.h"
+#include "formats/journal/journal.h"
+
+/* ---- buffer.c: bytes that grow ----------------------------------------------------------- */
+
+struct output_buffer {
+	uint8_t *bytes;
+	size_t size;     /* used */
+	size_t capacity;
+	bool failed;     /* memory ran out: what was appended since is lost */
+};
+
+void output_buffer_done(struct output_buffer *b);
+/* Makes room for SIZE more bytes. False, and failed is set, when memory runs out. */
+bool output_buffer_grow(struct output_buffer *b, size_t size);
+
+static inline bool output_reserve(struct output_buffer *b, size_t size)
+{
+	return likely(b->capacity - b->size >= size) || output_buffer_grow(b, size);
+}
+
+static inline void output_bytes(struct output_buffer *b, const void *bytes, size_t size)
+{
+	if (output_reserve(b, size)) {
+		memcpy(b->bytes + b->size, bytes, size);
+		b->size += size;
+	}
+}
+
+static inline void output_byte(struct output_buffer *b, uint8_t byte)
+{
+	if (output_reserve(b, 1))
+		b->bytes[b->size++] = byte;
+}
+
+#define output_text(b, literal) output_bytes(b, "" literal, sizeof(literal) - 1)
+
+void output_fill(struct output_buffer *b, uint8_t byte, size_t count);
+void output_decimal(struct output_buffer *b, uint64_t value);
+void output_decimal_padded(struct output_buffer *b, uint64_t value, unsigned width, uint8_t pad);
+void output_hex(struct output_buffer *b, uint64_t value); /* lower case, no leading zeros */
+void output_id(struct output_buffer *b, const struct id128 *id);
+/* SIZE() of the behaviour document: "39B", "1K", "1.5K". */
+void output_size(struct output_buffer *b, uint64_t bytes);
+
+/* ---- printable.c ------------------------------------------------------------------------ */
+
+/* PRINTABLE() of the behaviour document, section 0. */
+bool text_is_printable(const uint8_t *bytes, size_t size, bool allow_newline);
+
+/* ---- entry to text ---------------------------------------------------------------------- */
+
+/* A field: NAME=value, decoded. name_size is the offset of the '='; fields without one do not get
+ * here except as name_size == size. */
+struct output_field {
+	const uint8_t *bytes;
+	uint64_t size;
+	uint32_t name_size;
+};
+
+/* An entry to print. Everything is borrowed. */
+struct output_entry {
+	uint64_t seqnum;
+	uint64_t realtime;
+	uint64_t monotonic;
+	uint64_t xor_hash;
+	struct id128 boot_id;
+	struct id128 seqnum_id;
+	const struct output_field *fields; /* in enumeration order */
+	size_t field_count;
+};
+
+enum output_mode { /* same values as enum jscan_mode */
+	OUTPUT_SHORT = 0,
+	OUTPUT_SHORT_FULL,
+	OUTPUT_SHORT_ISO,
+	OUTPUT_SHORT_ISO_PRECISE,
+	OUTPUT_SHORT_PRECISE,
+	OUTPUT_SHORT_MONOTONIC,
+	OUTPUT_SHORT_DELTA,
+	OUTPUT_SHORT_UNIX,
+	OUTPUT_WITH_UNIT,
+	OUTPUT_VERBOSE,
+	OUTPUT_EXPORT,
+	OUTPUT_JSON,
+	OUTPUT_JSON_PRETTY,
+	OUTPUT_JSON_SSE,
+	OUTPUT_JSON_SEQ,
+	OUTPUT_CAT,
+	OUTPUT_MODE_COUNT
+};
+
+#define OUTPUT_ALL (1u << 0)
+#define OUTPUT_UTC (1u << 1)
+#define OUTPUT_NO_HOSTNAME (1u << 2)
+#define OUTPUT_TRUNCATE_NEWLINE (1u << 3)
+
+/* How to print: constant during a scan, shared by all threads. */
+struct output_options {
+	enum output_mode mode;
+	unsigned flags;
+	const char *const *fields; /* --output-fields, ended by NULL; or NULL */
+};
+
+/* What one thread remembers between entries; zeroed before its first. It only saves work: the
+ * bytes do not depend on it. */
+struct output_cache {
+	uint64_t second;      /* whose broken-down form is in text, plus 1; 0: none */
+	char text[64];
+	uint8_t text_size;
+	uint8_t split;        /* where the fraction goes */
+};
+
+/* What short-delta needs to know of the entry printed before. */
+struct output_previous {
+	bool there;
+	struct id128 boot_id;
+	uint64_t realtime;  /* as displayed */
+	uint64_t monotonic; /* as displayed */
+};
+
+/*
+ * Appends what journalctl prints for ENTRY, possibly nothing, to BUFFER. PREVIOUS is only used,
+ * and updated, by short-delta; may be NULL for other modes. 0, or -ENOMEM with BUFFER as it was.
+ */
+int output_entry(const struct output_options *options, struct output_cache *cache,
+		 struct output_previous *previous, const struct output_entry *entry,
+		 struct output_buffer *buffer);
+
+/*
+ * True if the mode needs only some fields of an entry, so that the rest need not be decoded:
+ * asked with a field's NAME (SIZE bytes). cat wants only the first of each name.
+ */
+bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
+bool output_needs_first_only(const struct output_options *options);
+
+/* "-- Boot <id> --" and a line feed. */
+void output_boot_line(struct output_buffer *b, const struct id128 *boot_id);
+
+/* The cursor of an entry, without a NUL. */
+void output_cursor(struct output_buffer *b, const struct output_entry *entry);
+
+/* The mode of a name; -EINVAL. */
+int output_mode_parse(const char *name, enum output_mode *ret_mode);
+/* The modes' names in the order that -o help lists them; NULL at the end. */
+const char *output_mode_name(unsigned position);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asynchronous operations on files: one interface, several methods. Nothing above this layer knows
+ * which method runs, and nothing here knows what the files hold.
+ *
+ * The life of an operation: the owner fills an op, io_submit() queues it, io_turn() hands everything
+ * queued to the kernel at once and moves what has completed to the done list, io_next_done() gives
+ * it back. Completions never run code of the owner's. Short reads, EINTR and EAGAIN end in here: a
+ * read that is done is full, ends at the end of the file, or has failed.
+ *
+ * From io_submit() until io_next_done() returned the op, op and buffer belong to the kernel: not
+ * read, not freed, not moved.
+ */
+#ifndef URING_IO_H
+#define URING_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "uring/list.h"
+
+enum io_method_id {
+	IO_METHOD_AUTO,
+	IO_METHOD_URING,
+	IO_METHOD_THREADS,
+	IO_METHOD_SYNC,
+};
+
+enum io_kind {
+	IO_OPEN, /* path -> file, with its stat */
+	IO_READ, /* file, offset, size -> buffer */
+};
+
+/* What stat(2) says of an opened file, as far as it matters. */
+struct io_stat {
+	uint64_t size_bytes;
+	uint64_t blocks; /* of 512 bytes */
+	uint64_t device, inode;
+	uint32_t mode;
+	uint32_t link_count;
+};
+
+/* An open file. nowait: its file system can do buffered reads without blocking, so the ring serves
+ * it; otherwise the ring would only start worker threads for it. */
+struct io_file {
+	int fd;
+	bool nowait;
+};
+
+struct io_op {
+	struct list link;        /* owner's before submit, io's after */
+	enum io_kind kind;
+	const char *path;        /* IO_OPEN: kept by the owner until done */
+	struct io_stat stat;     /* IO_OPEN: result */
+	struct io_file file;     /* IO_OPEN: result; IO_READ: argument */
+	uint8_t *buffer;         /* IO_READ */
+	uint64_t offset;
+	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
+	bool async;              /* IO_READ: hand it to the kernel's workers at once: submitting must not sleep */
+	int32_t result;          /* bytes read (short: end of file), 0 for IO_OPEN, or negative errno */
+	uint32_t progress;       /* private: bytes read so far */
+	unsigned retries;        /* private: EAGAIN met */
+};
+
+struct io;
+
+/* A method of doing operations. Every slot is set. */
+struct io_method {
+	const char *name;
+	/* Sets up. *ret_hint: on failure, a clause in static storage that says what to do. */
+	int (*init)(struct io *io, const char **ret_hint);
+	/* Starts everything in io->queued, as far as there is room; what is done at once may go to
+	 * io->done. Waits for at least one completion if WAIT, until the deadline TIMEOUT_USEC from
+	 * now (UINT64_MAX: none). */
+	int (*turn)(struct io *io, bool wait, uint64_t timeout_usec);
+	/* A descriptor that polls readable when a completion is there, made on the first call. */
+	int (*event_fd)(struct io *io);
+	void (*done)(struct io *io);
+};
+
+struct io_options {
+	enum io_method_id method;
+	unsigned queue_depth;  /* operations in flight at most */
+	unsigned threads;      /* of the threads method */
+	const struct io_method *custom; /* tests: used instead of all others */
+	void *custom_state;
+};
+
+struct io_statistics {
+	uint64_t reads;       /* read operations submitted by owners */
+	uint64_t bytes_read;
+	uint64_t opens;
+	uint64_t turns;       /* times that the method was entered */
+	uint64_t wait_usec_max;
+};
+
+struct io {
+	const struct io_method *method;
+	void *state;             /* the method's */
+	struct io_options options;
+	struct list queued;      /* submitted by owners, not yet started */
+	struct list done;        /* completed, not yet taken */
+	unsigned in_flight;      /* started, not completed */
+	unsigned queued_count;
+	struct io_statistics statistics;
+};
+
+/*
+ * Sets up an io. With IO_METHOD_AUTO a refused ring (ENOSYS, EPERM, ENOMEM, ...) leads to threads.
+ * *ret_hint as in struct io_method; NULL is accepted.
+ */
+int io_init(struct io *io, const struct io_options *options, const char **ret_hint);
+
+/* Ends an io that has nothing in flight (asserted): see io_drain(). */
+void io_done(struct io *io);
+
+/* Queues an operation. Never fails: failure is the op's result. */
+void io_submit(struct io *io, struct io_op *op);
+
+/* Starts what is queued, reaps what has completed; see struct io_method. */
+int io_turn(struct io *io, bool wait, uint64_t timeout_usec);
+
+/* Takes a completed operation, or NULL. */
+struct io_op *io_next_done(struct io *io);
+
+/* Drops what is queued but not started (result -ECANCELED, to the done list), asks the kernel to
+ * cancel the rest, and waits until nothing is in flight. */
+void io_drain(struct io *io);
+
+/* True if anything is queued or in flight. */
+static inline bool io_is_busy(const struct io *io)
+{
+	return io->queued_count > 0 || io->in_flight > 0;
+}
+
+int io_event_fd(struct io *io);
+
+/* Whether the file system of FD has non-blocking buffered reads: preadv2(RWF_NOWAIT) tells; the
+ * answer is remembered by device inside io. Called by io itself after IO_OPEN; owners call it for
+ * descriptors that they did not open through io. */
+bool io_probe_nowait(struct io *io, int fd, uint64_t device);
+
+extern const struct io_method io_method_uring;
+extern const struct io_method io_method_threads;
+extern const struct io_method io_method_sync;
+
+#endif
