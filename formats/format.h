@@ -47,6 +47,8 @@ struct window {
 	uint8_t *blocks;       /* state of each block; not looked at if whole */
 	unsigned block_shift;  /* log2 of the size of a block */
 	bool whole;            /* every byte below size_bytes is resident, and stays */
+	uint64_t run_begin;    /* a run of bytes known to be resident, and to stay while the */
+	uint64_t run_end;      /* step runs: tested first; empty (0, 0) where there is none */
 	unsigned want_count;   /* ranges that the current step lacks */
 	struct window_range wants[WINDOW_WANTS_MAX];
 };
@@ -70,9 +72,14 @@ int window_get_blocks(struct window *w, uint64_t offset, uint64_t size_bytes, co
 static inline int window_get(struct window *w, uint64_t offset, uint64_t size_bytes,
 			     const uint8_t **ret)
 {
+	if (likely(offset >= w->run_begin && offset <= w->run_end &&
+		   size_bytes <= w->run_end - offset)) {
+		*ret = w->base + offset;
+		return 0;
+	}
 	if (unlikely(offset > w->size_bytes || size_bytes > w->size_bytes - offset))
 		return -EADDRNOTAVAIL;
-	if (likely(w->whole)) {
+	if (w->whole) {
 		*ret = w->base + offset;
 		return 0;
 	}
