@@ -63,9 +63,18 @@ struct fixture {
 	struct fixture_stamp tail;
 };
 
+/* Makes room for element COUNT of an array; what is new is zero. */
 void *fixture_grow(void *memory, size_t count, size_t *allocated, size_t size);
+
+/* The hash that the file's tables are built on. */
 uint64_t fixture_hash(const struct fixture *fx, const void *data, size_t size);
+
 struct fixture_record *fixture_index_find(const struct fixture_index *index, const void *data,
 					  size_t size, uint64_t hash);
+/* Adds a record for an object. Records move when one is added. */
+struct fixture_record *fixture_index_add(struct fixture_index *index, const void *data, size_t size,
+					 uint64_t hash, uint64_t offset);
+/* Frees what an index holds. */
+void fixture_index_done(struct fixture_index *index);
 
 #endif
