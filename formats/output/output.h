@@ -110,14 +110,21 @@ struct output_options {
 	const char *const *fields; /* --output-fields, ended by NULL; or NULL */
 };
 
-/* What one thread remembers between entries; zeroed before its first. It only saves work: the
- * bytes do not depend on it. */
+/* What one thread remembers between entries; zeroed before its first, ended with
+ * output_cache_done(). It only saves work: the bytes do not depend on it, as long as neither the
+ * time zone nor the locale changes. */
 struct output_cache {
-	uint64_t second;      /* whose broken-down form is in text, plus 1; 0: none */
-	char text[64];
+	uint64_t second;      /* whose written form is in text, plus 1; 0: none */
+	uint8_t style;        /* how it is written, and in which zone */
 	uint8_t text_size;
 	uint8_t split;        /* where the fraction goes */
+	char text[96];
+	uint8_t *scratch;     /* for entries out of the ordinary */
+	size_t scratch_size;
 };
+
+/* Frees what the cache holds; it may be used again. */
+void output_cache_done(struct output_cache *cache);
 
 /* What short-delta needs to know of the entry printed before. */
 struct output_previous {
@@ -136,8 +143,9 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 		 struct output_buffer *buffer);
 
 /*
- * True if the mode needs only some fields of an entry, so that the rest need not be decoded:
- * asked with a field's NAME (SIZE bytes). cat wants only the first of each name.
+ * True if the mode needs the fields of an entry that are called NAME (SIZE bytes); the others need
+ * not be decoded. verbose and export need every field without a '=' too, and every invalid name,
+ * for it ends the entry. cat wants only the first of each name.
  */
 bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
 bool output_needs_first_only(const struct output_options *options);

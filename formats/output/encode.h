@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the encoders share with each other and with nobody else.
+ */
+#ifndef FORMATS_OUTPUT_ENCODE_H
+#define FORMATS_OUTPUT_ENCODE_H
+
+#include "formats/output/output.h"
+#include "formats/output/vec16.h"
+
+/* Values of this size and above are not shown by the short family without OUTPUT_ALL. */
+#define ENCODE_TEXT_SIZE_MAX 300u
+/* Fields of this size and above are null in JSON without OUTPUT_ALL. */
+#define ENCODE_JSON_SIZE_MAX 4096u
+
+/* A borrowed string; bytes is NULL if there is none. */
+struct text_view {
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* ---- printable.c ------------------------------------------------------------------------ */
+
+unsigned printable_character(const uint8_t *p, size_t size);
+
+/* ---- fields.c: one field ---------------------------------------------------------------- */
+
+#define FIELD_NAME_SIZE_MAX 64u
+
+bool field_name_is_valid(const uint8_t *name, size_t size);
+bool field_is_listed(const char *const *list, const uint8_t *name, size_t size);
+
+/* True if the field has a '=' and a valid name: what verbose and export can go on after. */
+static inline bool field_is_valid(const struct output_field *f)
+{
+	return f->name_size < f->size && field_name_is_valid(f->bytes, f->name_size);
+}
+
+/* What follows the '=' of a field that has one. */
+static inline struct text_view field_value(const struct output_field *f)
+{
+	return (struct text_view){ f->bytes + f->name_size + 1, f->size - f->name_size - 1 };
+}
+
+/* True if the field has a '=' and is called NAME, a literal. */
+#define field_is(f, name)                                                                          \
+	((f)->name_size == sizeof(name) - 1 && (f)->size > sizeof(name) - 1 &&                     \
+	 memcmp((f)->bytes, name, sizeof(name) - 1) == 0)
+
+/* ---- lines.c: text of several lines ------------------------------------------------------ */
+
+/* How the lines of a text are laid out. */
+struct line_style {
+	size_t indent;    /* spaces before every line but the first */
+	bool stop_at_nul; /* a NUL ends what is shown of its line */
+};
+
+bool lines_try(struct output_buffer *b, const uint8_t *text, size_t size, size_t indent);
+bool lines_try_tab(struct output_buffer *b, const uint8_t *text, size_t size, size_t indent);
+void lines_print(struct output_buffer *b, const uint8_t *text, size_t size,
+		 const struct line_style *style);
+void lines_blob(struct output_buffer *b, uint64_t size);
+
+/* ---- message.c: a message as the short family shows it ----------------------------------- */
+
+void message_print(const struct output_options *options, struct output_cache *cache,
+		   struct output_buffer *b, const uint8_t *message, size_t size, size_t indent);
+
+/* ---- stamp.c: times ---------------------------------------------------------------------- */
+
+#define STAMP_TIME_END (UINT64_C(1) << 55)
+
+/* The times that an entry is shown with. */
+struct stamp_display {
+	uint64_t realtime;
+	uint64_t monotonic;
+};
+
+/* How a second is written. */
+enum stamp_style {
+	STAMP_NONE = 0,
+	STAMP_SHORT, /* May 01 10:00:01 */
+	STAMP_ISO,   /* 2024-05-01T10:00:01+00:00 */
+	STAMP_FULL   /* Wed 2024-05-01 10:00:01 UTC */
+};
+
+struct stamp_display stamp_display(const struct output_entry *entry, struct text_view source);
+bool stamp_parse(const uint8_t *text, size_t size, uint64_t *ret_value);
+void stamp_realtime(const struct output_options *options, struct output_cache *cache,
+		    struct output_buffer *b, uint64_t realtime, enum stamp_style style,
+		    bool fraction);
+void stamp_seconds(struct output_buffer *b, uint64_t usec, unsigned width);
+
+/* ---- mode.c ------------------------------------------------------------------------------ */
+
+bool cache_scratch(struct output_cache *cache, size_t size, size_t more_size);
+void cache_trim(struct output_cache *cache);
+
+/* ---- the modes --------------------------------------------------------------------------- */
+
+void text_entry(const struct output_options *options, struct output_cache *cache,
+		struct output_previous *previous, const struct output_entry *entry,
+		struct output_buffer *b);
+void verbose_entry(const struct output_options *options, struct output_cache *cache,
+		   const struct output_entry *entry, struct output_buffer *b);
+void export_entry(const struct output_options *options, const struct output_entry *entry,
+		  struct output_buffer *b);
+void json_entry(const struct output_options *options, struct output_cache *cache,
+		const struct output_entry *entry, struct output_buffer *b);
+void cat_entry(const struct output_options *options, const struct output_entry *entry,
+	       struct output_buffer *b);
+
+bool text_needs_field(const uint8_t *name, size_t size);
+bool verbose_needs_field(const uint8_t *name, size_t size);
+
+#endif

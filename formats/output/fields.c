@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One field: is its name valid, is it among those that the caller lists.
+ */
+#include "formats/output/encode.h"
+
+/* True in the lanes that hold A-Z, 0-9 or _. */
+static vec16 field_name_class(vec16 v)
+{
+	return ((vec16)(v >= 'A') & (vec16)(v <= 'Z')) | ((vec16)(v >= '0') & (vec16)(v <= '9')) |
+	       (vec16)(v == '_');
+}
+
+/* True for 1 to 64 characters A-Z, 0-9 and _ that do not begin with a digit. */
+bool field_name_is_valid(const uint8_t *name, size_t size)
+{
+	unsigned misses;
+
+	if (size == 0 || size > FIELD_NAME_SIZE_MAX || (name[0] >= '0' && name[0] <= '9'))
+		return false;
+	if (size < 16) {
+		misses = vec16_misses(field_name_class(vec16_load_part(name, size)));
+		return (misses & ((1u << size) - 1)) == 0;
+	}
+	misses = vec16_misses(field_name_class(vec16_load(name + size - 16)));
+	for (size_t at = 0; at < size - 16; at += 16)
+		misses |= vec16_misses(field_name_class(vec16_load(name + at)));
+	return misses == 0;
+}
+
+/* True if LIST, ended by NULL, holds NAME, which is a valid one. No list, or an empty one, holds
+ * every name. */
+bool field_is_listed(const char *const *list, const uint8_t *name, size_t size)
+{
+	if (!list || !list[0])
+		return true;
+	for (; *list; list++)
+		/* A valid name holds no NUL, so an equal prefix means that the listed one has SIZE
+		 * bytes at least. */
+		if (strncmp(*list, (const char *)name, size) == 0 && (*list)[size] == '\0')
+			return true;
+	return false;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The JSON modes: one object an entry. The keys come in a fixed order: __CURSOR,
+ * __REALTIME_TIMESTAMP, __MONOTONIC_TIMESTAMP, __SEQNUM, __SEQNUM_ID, _BOOT_ID, then the fields in
+ * order of first appearance. A field that occurs more often is an array; a value is null if it is
+ * long, a string if it is printable, else an array of bytes. A stored boot ID is left out, a field
+ * with an invalid name too; a stored field that is called like one of the first five is another
+ * value of that member.
+ *
+ * Which fields belong together is json-group.c's business; here, a group is a chain of indexes.
+ */
+#include "formats/output/json.h"
+
+#include <assert.h>
+
+/* Bytes that are written before room is reserved anew: bounds what escaping may claim. */
+#define JSON_PIECE_SIZE 65536u
+
+/* Where a value is written. */
+struct json_writer {
+	struct output_buffer *b;
+	bool pretty;
+	bool all; /* long values too */
+};
+
+/* Appends a line feed and DEPTH TABs, if the form is the pretty one. */
+static void json_break(const struct json_writer *w, size_t depth)
+{
+	if (w->pretty) {
+		output_byte(w->b, '\n');
+		output_fill(w->b, '\t', depth);
+	}
+}
+
+/* Appends text that is known to need no escaping, in quotes. */
+static void json_plain(struct output_buffer *b, const void *text, size_t size)
+{
+	if (!output_reserve(b, size + 2 + VEC16_SLACK))
+		return;
+
+	uint8_t *to = b->bytes + b->size;
+
+	*to++ = '"';
+	short_copy(to, text, size);
+	to[size] = '"';
+	b->size += size + 2;
+}
+
+/*
+ * Appends some of the SIZE bytes at P, escaped: all of them, or up to a byte that is not printable.
+ * Returns how many. SIZE is JSON_PIECE_SIZE at most.
+ */
+static size_t json_escape(struct output_buffer *b, const uint8_t *p, size_t size)
+{
+	size_t at = 0;
+	uint8_t *to;
+	unsigned n;
+
+	if (!output_reserve(b, size * 2 + VEC16_SLACK))
+		return size;
+	to = b->bytes + b->size;
+	for (;;) {
+		size_t run = class_copy(to, p + at, size - at, CLASS_NO_QUOTE);
+
+		at += run;
+		to += run;
+		if (at == size)
+			break;
+		if (p[at] >= 0x80) {
+			n = printable_character(p + at, size - at);
+			if (n == 0)
+				break;
+			for (; n > 0; n--)
+				*to++ = p[at++];
+			continue;
+		}
+		if (p[at] == '"' || p[at] == '\\')
+			to[1] = p[at];
+		else if (p[at] == '\n')
+			to[1] = 'n';
+		else if (p[at] == '\t')
+			to[1] = 't';
+		else
+			break;
+		to[0] = '\\';
+		to += 2;
+		at++;
+	}
+	b->size = (size_t)(to - b->bytes);
+	return at;
+}
+
+/* Appends a string; false, and nothing is appended, if it is not printable. True if memory runs
+ * out: the buffer knows. */
+static bool json_string(struct output_buffer *b, const uint8_t *p, size_t size)
+{
+	size_t start = b->size;
+
+	output_byte(b, '"');
+	for (size_t at = 0; at < size && !b->failed;) {
+		size_t piece_size = size - at < JSON_PIECE_SIZE ? size - at : JSON_PIECE_SIZE;
+		size_t done = json_escape(b, p + at, piece_size);
+
+		/* A character may be cut by the end of a piece: the next one begins with it. */
+		if (done == 0 ||
+		    (done < piece_size && (piece_size == size - at || piece_size - done > 3))) {
+			b->size = start;
+			return false;
+		}
+		at += done;
+	}
+	output_byte(b, '"');
+	return true;
+}
+
+/* Writes a byte in decimal; returns what follows it. */
+static uint8_t *json_byte(uint8_t *to, unsigned byte)
+{
+	if (byte >= 100)
+		*to++ = (uint8_t)('0' + byte / 100);
+	if (byte >= 10)
+		*to++ = (uint8_t)('0' + byte / 10 % 10);
+	*to++ = (uint8_t)('0' + byte % 10);
+	return to;
+}
+
+/* Appends bytes, at least one, as an array of numbers. */
+static void json_bytes(const struct json_writer *w, const uint8_t *p, size_t size, size_t depth)
+{
+	output_byte(w->b, '[');
+	for (size_t at = 0; at < size; at++) {
+		uint8_t *to;
+
+		if (!output_reserve(w->b, 8 + depth))
+			return;
+		to = w->b->bytes + w->b->size;
+		if (at > 0)
+			*to++ = ',';
+		if (w->pretty) {
+			*to++ = '\n';
+			memset(to, '\t', depth + 1);
+			to += depth + 1;
+		}
+		to = json_byte(to, p[at]);
+		w->b->size = (size_t)(to - w->b->bytes);
+	}
+	json_break(w, depth);
+	output_byte(w->b, ']');
+}
+
+/* Appends one value of a field. */
+static void json_value(const struct json_writer *w, const struct output_field *f, size_t depth)
+{
+	struct text_view value = field_value(f);
+
+	if (f->size >= ENCODE_JSON_SIZE_MAX && !w->all)
+		output_text(w->b, "null");
+	else if (!json_string(w->b, value.bytes, value.size))
+		json_bytes(w, value.bytes, value.size, depth);
+}
+
+/* Appends what precedes a member's value. The first one needs no comma. */
+static void json_key(const struct json_writer *w, const void *name, size_t size, bool first)
+{
+	if (!first)
+		output_byte(w->b, ',');
+	json_break(w, 1);
+	json_plain(w->b, name, size);
+	if (w->pretty)
+		output_text(w->b, " : ");
+	else
+		output_byte(w->b, ':');
+}
+
+/* Appends the elements of an array from the field at INDEX on, each after a comma, and its end. */
+static void json_rest(const struct json_writer *w, const struct output_entry *entry,
+		      const struct json_groups *groups, uint32_t index)
+{
+	for (; index != JSON_GROUP_END; index = json_group_next(groups, index)) {
+		output_byte(w->b, ',');
+		json_break(w, 2);
+		json_value(w, &entry->fields[index], 2);
+	}
+	json_break(w, 1);
+	output_byte(w->b, ']');
+}
+
+/* Appends a member with all values of a field, the first of which is at INDEX. */
+static void json_member(const struct json_writer *w, const struct output_entry *entry,
+			const struct json_groups *groups, uint32_t index)
+{
+	const struct output_field *f = &entry->fields[index];
+	uint32_t next = json_group_next(groups, index);
+
+	json_key(w, f->bytes, f->name_size, false);
+	if (next == JSON_GROUP_END) {
+		json_value(w, f, 1);
+		return;
+	}
+	output_byte(w->b, '[');
+	json_break(w, 2);
+	json_value(w, f, 2);
+	json_rest(w, entry, groups, next);
+}
+
+/* Appends the value of a member that is made of the entry's header. */
+static void json_header_value(struct output_buffer *b, const struct output_entry *entry,
+			      unsigned which)
+{
+	output_byte(b, '"');
+	switch (which) {
+	case JSON_HEADER_CURSOR:
+		output_cursor(b, entry);
+		break;
+	case JSON_HEADER_REALTIME:
+		output_decimal(b, entry->realtime);
+		break;
+	case JSON_HEADER_MONOTONIC:
+		output_decimal(b, entry->monotonic);
+		break;
+	case JSON_HEADER_SEQNUM:
+		output_decimal(b, entry->seqnum);
+		break;
+	case JSON_HEADER_SEQNUM_ID:
+		output_id(b, &entry->seqnum_id);
+		break;
+	}
+	output_byte(b, '"');
+}
+
+/* Appends the members that are made of the entry's header. */
+static void json_header(const struct json_writer *w, const struct output_entry *entry,
+			const struct json_groups *groups)
+{
+	for (unsigned i = 0; i < JSON_HEADER_COUNT; i++) {
+		uint32_t more = groups->header[i];
+
+		json_key(w, json_header_names[i].text, json_header_names[i].size, i == 0);
+		if (more == JSON_GROUP_END) {
+			json_header_value(w->b, entry, i);
+			continue;
+		}
+		output_byte(w->b, '[');
+		json_break(w, 2);
+		json_header_value(w->b, entry, i);
+		json_rest(w, entry, groups, more);
+	}
+	json_key(w, "_BOOT_ID", 8, false);
+	output_byte(w->b, '"');
+	output_id(w->b, &entry->boot_id);
+	output_byte(w->b, '"');
+}
+
+/* Appends an entry in one of the JSON modes. */
+void json_entry(const struct output_options *options, struct output_cache *cache,
+		const struct output_entry *entry, struct output_buffer *b)
+{
+	const struct json_writer w = {
+		.b = b,
+		.pretty = options->mode == OUTPUT_JSON_PRETTY,
+		.all = options->flags & OUTPUT_ALL,
+	};
+	struct json_groups groups;
+
+	if (!json_groups_make(&groups, cache, options->fields, entry)) {
+		b->failed = true;
+		return;
+	}
+	if (options->mode == OUTPUT_JSON_SSE)
+		output_text(b, "data: ");
+	else if (options->mode == OUTPUT_JSON_SEQ)
+		output_byte(b, 0x1e);
+	output_byte(b, '{');
+	json_header(&w, entry, &groups);
+	for (size_t i = 0; i < entry->field_count; i++)
+		if (json_group_is_head(&groups, i))
+			json_member(&w, entry, &groups, (uint32_t)i);
+	json_break(&w, 0);
+	output_text(b, "}\n");
+	if (options->mode == OUTPUT_JSON_SSE)
+		output_byte(b, '\n');
+	if (entry->field_count > JSON_GROUPS_SMALL)
+		cache_trim(cache);
+}
