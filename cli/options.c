@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The table of options: every option of journalctl 262 in that program's order, then our own.
+ *
+ * The table alone drives parsing, abbreviations, the messages of the parser and --help. A row
+ * without a help text is an option that this release knows by name and does not act on. Our own
+ * options never make an abbreviation ambiguous that journalctl accepts: option_find() looks at
+ * them last. What an option does is in settings.c.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+
+#define NONE ARGUMENT_NONE
+#define REQUIRED ARGUMENT_REQUIRED
+#define OPTIONAL ARGUMENT_OPTIONAL
+#define NEXT ARGUMENT_NEXT
+
+/* A row that this release acts on; one that it only knows; one that it accepts in silence. */
+#define ROW(name, letter, argument, section, value, help)                                          \
+	{                                                                                          \
+		name, letter, argument, SECTION_##section, false, value, help                      \
+	}
+#define LATER(name, letter, argument, section)                                                     \
+	{                                                                                          \
+		name, letter, argument, SECTION_##section, true, NULL, NULL                        \
+	}
+#define SILENT(name, letter, argument, section)                                                    \
+	{                                                                                          \
+		name, letter, argument, SECTION_##section, true, NULL, ""                          \
+	}
+
+const struct option_row option_table[OPTION_COUNT] = {
+	[OPTION_SYSTEM] = LATER("system", 0, NONE, SOURCE),
+	[OPTION_USER] = LATER("user", 0, NONE, SOURCE),
+	[OPTION_MACHINE] = LATER("machine", 'M', REQUIRED, SOURCE),
+	[OPTION_MERGE] = ROW("merge", 'm', NONE, SOURCE, NULL,
+			     "Read the journals of all machines; no lines between boots"),
+	[OPTION_DIRECTORY] = ROW("directory", 'D', REQUIRED, SOURCE, "PATH",
+				 "Read the journal files in this directory"),
+	[OPTION_FILE] = ROW("file", 'i', REQUIRED, SOURCE, "PATH",
+			    "Read this file, or the files that this pattern matches"),
+	[OPTION_ROOT] = LATER("root", 0, REQUIRED, SOURCE),
+	[OPTION_IMAGE] = LATER("image", 0, REQUIRED, SOURCE),
+	[OPTION_IMAGE_POLICY] = LATER("image-policy", 0, REQUIRED, SOURCE),
+	[OPTION_NAMESPACE] = LATER("namespace", 0, REQUIRED, SOURCE),
+
+	[OPTION_SINCE] = LATER("since", 'S', REQUIRED, FILTERING),
+	[OPTION_UNTIL] = LATER("until", 'U', REQUIRED, FILTERING),
+	[OPTION_CURSOR] = ROW("cursor", 'c', REQUIRED, FILTERING, "CURSOR",
+			      "Begin at the entry of this cursor"),
+	[OPTION_AFTER_CURSOR] = ROW("after-cursor", 0, REQUIRED, FILTERING, "CURSOR",
+				    "Begin behind the entry of this cursor"),
+	[OPTION_CURSOR_FILE] = LATER("cursor-file", 0, REQUIRED, FILTERING),
+	[OPTION_THIS_BOOT] = LATER("this-boot", 0, NONE, FILTERING),
+	[OPTION_BOOT] = LATER("boot", 'b', NEXT, FILTERING),
+	[OPTION_UNIT] = LATER("unit", 'u', REQUIRED, FILTERING),
+	[OPTION_USER_UNIT] = LATER("user-unit", 0, REQUIRED, FILTERING),
+	[OPTION_INVOCATION] = LATER("invocation", 0, REQUIRED, FILTERING),
+	[OPTION_LATEST_INVOCATION] = LATER(NULL, 'I', NONE, FILTERING),
+	[OPTION_IDENTIFIER] = LATER("identifier", 't', REQUIRED, FILTERING),
+	[OPTION_EXCLUDE_IDENTIFIER] = LATER("exclude-identifier", 'T', REQUIRED, FILTERING),
+	[OPTION_PRIORITY] = LATER("priority", 'p', REQUIRED, FILTERING),
+	[OPTION_FACILITY] = LATER("facility", 0, REQUIRED, FILTERING),
+	[OPTION_GREP] = LATER("grep", 'g', REQUIRED, FILTERING),
+	[OPTION_CASE_SENSITIVE] = LATER("case-sensitive", 0, OPTIONAL, FILTERING),
+	[OPTION_DMESG] = LATER("dmesg", 'k', NONE, FILTERING),
+
+	[OPTION_OUTPUT] = ROW("output", 'o', REQUIRED, OUTPUT, "MODE",
+			      "How to print entries (-o help lists the modes)"),
+	[OPTION_OUTPUT_FIELDS] = ROW("output-fields", 0, REQUIRED, OUTPUT, "LIST",
+				     "Print only these fields (verbose, export, json, cat)"),
+	[OPTION_LINES] = ROW("lines", 'n', NEXT, OUTPUT, "[+]N",
+			     "Print the last N entries (10), or with + the first"),
+	[OPTION_REVERSE] = ROW("reverse", 'r', NONE, OUTPUT, NULL, "Print the newest entry first"),
+	[OPTION_SHOW_CURSOR] = ROW("show-cursor", 0, NONE, OUTPUT, NULL,
+				   "Print the cursor of the last entry at the end"),
+	[OPTION_UTC] = ROW("utc", 0, NONE, OUTPUT, NULL, "Print times in UTC"),
+	[OPTION_CATALOG] = LATER("catalog", 'x', NONE, OUTPUT),
+	[OPTION_NO_HOSTNAME] =
+		ROW("no-hostname", 'W', NONE, OUTPUT, NULL, "Leave out the host name"),
+	[OPTION_FULL] = SILENT("full", 'l', NONE, OUTPUT),
+	[OPTION_NO_FULL] = LATER("no-full", 0, NONE, OUTPUT),
+	[OPTION_ALL] = ROW("all", 'a', NONE, OUTPUT, NULL,
+			   "Print long and unprintable values as they are"),
+	[OPTION_FOLLOW] = LATER("follow", 'f', NONE, OUTPUT),
+	[OPTION_NO_TAIL] =
+		ROW("no-tail", 0, NONE, OUTPUT, NULL, "Print all entries, whatever -n says"),
+	[OPTION_TRUNCATE_NEWLINE] = ROW("truncate-newline", 0, NONE, OUTPUT, NULL,
+					"Print only the first line of a message"),
+	[OPTION_QUIET] =
+		ROW("quiet", 'q', NONE, OUTPUT, NULL, "No notices, no lines between boots"),
+	[OPTION_SYNCHRONIZE_ON_EXIT] = LATER("synchronize-on-exit", 0, REQUIRED, OUTPUT),
+
+	[OPTION_NO_PAGER] = ROW("no-pager", 0, NONE, PAGER, NULL,
+				"Accepted; this release never starts a pager"),
+	[OPTION_PAGER_END] = LATER("pager-end", 'e', NONE, PAGER),
+
+	[OPTION_INTERVAL] = LATER("interval", 0, REQUIRED, SEALING),
+	[OPTION_VERIFY_KEY] = LATER("verify-key", 0, REQUIRED, SEALING),
+	[OPTION_FORCE] = LATER("force", 0, NONE, SEALING),
+
+	[OPTION_HELP] = ROW("help", 'h', NONE, COMMANDS, NULL, "Print this text"),
+	[OPTION_VERSION] = ROW("version", 0, NONE, COMMANDS, NULL, "Print the version"),
+	[OPTION_FIELDS] = LATER("fields", 'N', NONE, COMMANDS),
+	[OPTION_FIELD] = LATER("field", 'F', REQUIRED, COMMANDS),
+	[OPTION_LIST_BOOTS] = LATER("list-boots", 0, NONE, COMMANDS),
+	[OPTION_LIST_INVOCATIONS] = LATER("list-invocations", 0, NONE, COMMANDS),
+	[OPTION_LIST_NAMESPACES] = LATER("list-namespaces", 0, NONE, COMMANDS),
+	[OPTION_DISK_USAGE] = LATER("disk-usage", 0, NONE, COMMANDS),
+	[OPTION_VACUUM_SIZE] = LATER("vacuum-size", 0, REQUIRED, COMMANDS),
+	[OPTION_VACUUM_FILES] = LATER("vacuum-files", 0, REQUIRED, COMMANDS),
+	[OPTION_VACUUM_TIME] = LATER("vacuum-time", 0, REQUIRED, COMMANDS),
+	[OPTION_VERIFY] = LATER("verify", 0, NONE, COMMANDS),
+	[OPTION_SYNC] = LATER("sync", 0, NONE, COMMANDS),
+	[OPTION_RELINQUISH_VAR] = LATER("relinquish-var", 0, NONE, COMMANDS),
+	[OPTION_SMART_RELINQUISH_VAR] = LATER("smart-relinquish-var", 0, NONE, COMMANDS),
+	[OPTION_FLUSH] = LATER("flush", 0, NONE, COMMANDS),
+	[OPTION_ROTATE] = LATER("rotate", 0, NONE, COMMANDS),
+	[OPTION_HEADER] = LATER("header", 0, NONE, COMMANDS),
+	[OPTION_LIST_CATALOG] = LATER("list-catalog", 0, NONE, COMMANDS),
+	[OPTION_DUMP_CATALOG] = LATER("dump-catalog", 0, NONE, COMMANDS),
+	[OPTION_UPDATE_CATALOG] = LATER("update-catalog", 0, NONE, COMMANDS),
+	[OPTION_SETUP_KEYS] = LATER("setup-keys", 0, NONE, COMMANDS),
+	[OPTION_NEW_ID128] = LATER("new-id128", 0, NONE, COMMANDS),
+	[OPTION_INTROSPECT_CLI] = LATER("introspect-cli", 0, NONE, COMMANDS),
+
+	[OPTION_IO] = ROW("io", 0, REQUIRED, OWN, "METHOD",
+			  "How to read: uring, threads or sync (uring where it works)"),
+	[OPTION_JOBS] = ROW("jobs", 0, REQUIRED, OWN, "N", "Threads that format entries"),
+	[OPTION_MEMORY] = ROW("memory", 0, REQUIRED, OWN, "SIZE",
+			      "Memory for file contents, with K, M or G (at most 128M)"),
+	[OPTION_PLAN] = ROW("plan", 0, REQUIRED, OWN, "PLAN",
+			    "How to find matches: auto (by index) or scan (test each entry)"),
+	[OPTION_STATS] = ROW("stats", 0, OPTIONAL, OWN, "FORMAT",
+			     "Print what was read to standard error, as text or json"),
+	[OPTION_STRICT] = ROW("strict", 0, NONE, OWN, NULL,
+			      "Name damaged files, and exit with 3 if there are any"),
+};
+
+bool option_matches(enum option_id id, const char *name, size_t size)
+{
+	const struct option_row *row = &option_table[id];
+
+	return row->name && strncmp(row->name, name, size) == 0;
+}
+
+/* The one row of FIRST .. END - 1 that NAME names or abbreviates. */
+static int option_find_between(enum option_id first, enum option_id end, const char *name,
+			       size_t size, enum option_id *ret_id)
+{
+	int found = -1;
+
+	for (enum option_id id = first; id < end; id++) {
+		if (!option_matches(id, name, size))
+			continue;
+		if (option_table[id].name[size] == '\0') {
+			*ret_id = id;
+			return 0;
+		}
+		found = found == -1 ? (int)id : -2;
+	}
+	if (found == -1)
+		return -ENOENT;
+	if (found == -2)
+		return -EEXIST;
+	*ret_id = (enum option_id)found;
+	return 0;
+}
+
+int option_find(const char *name, size_t size, enum option_id *ret_id)
+{
+	int r;
+
+	if (size == 0)
+		return -ENOENT;
+	r = option_find_between(0, OPTION_IO, name, size, ret_id);
+	if (r == -ENOENT)
+		r = option_find_between(OPTION_IO, OPTION_COUNT, name, size, ret_id);
+	return r;
+}
+
+int option_find_letter(char letter, enum option_id *ret_id)
+{
+	if (!letter)
+		return -ENOENT;
+	for (enum option_id id = 0; id < OPTION_COUNT; id++)
+		if (option_table[id].letter == letter) {
+			*ret_id = id;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+char *option_text(enum option_id id, char *text)
+{
+	const struct option_row *row = &option_table[id];
+
+	if (row->name)
+		snprintf(text, OPTION_TEXT_SIZE, "--%s", row->name);
+	else
+		snprintf(text, OPTION_TEXT_SIZE, "-%c", row->letter);
+	return text;
+}
+
+/* Prints one row: "  -o --output=MODE        text". */
+static void options_print_row(const struct option_row *row)
+{
+	char left[OPTION_TEXT_SIZE];
+	const char *open = "", *shut = "";
+
+	if (row->argument == ARGUMENT_OPTIONAL || row->argument == ARGUMENT_NEXT) {
+		open = "[";
+		shut = "]";
+	}
+	snprintf(left, sizeof(left), "%s%s%s%s%s", row->name, open, row->value ? "=" : "",
+		 row->value ? row->value : "", shut);
+	if (row->letter)
+		printf("  -%c --%-22s %s\n", row->letter, left, row->help);
+	else
+		printf("     --%-22s %s\n", left, row->help);
+}
+
+void options_print_help(const char *program)
+{
+	static const char *const titles[SECTION_COUNT] = {
+		[SECTION_SOURCE] = "Which files",        [SECTION_FILTERING] = "Which entries",
+		[SECTION_OUTPUT] = "How they are shown", [SECTION_PAGER] = "Pager",
+		[SECTION_SEALING] = "Sealing",           [SECTION_COMMANDS] = "Instead of entries",
+		[SECTION_OWN] = "Beyond journalctl",
+	};
+
+	printf("%s [OPTION...] [FIELD=VALUE...] [+ FIELD=VALUE...]\n\n"
+	       "Prints the entries of systemd journal files, merged in time order.\n",
+	       program);
+	for (unsigned section = 0; section < SECTION_COUNT; section++) {
+		bool begun = false;
+
+		for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+			const struct option_row *row = &option_table[id];
+
+			if (row->section != section || row->hidden)
+				continue;
+			if (!begun)
+				printf("\n%s:\n", titles[section]);
+			begun = true;
+			options_print_row(row);
+		}
+	}
+	printf("\nWithout -D or -i the journals of this machine are read.\n");
+}
