@@ -53,13 +53,9 @@ struct window {
 	struct window_range wants[WINDOW_WANTS_MAX];
 };
 
-/* Records that a range is lacking. Beyond WINDOW_WANTS_MAX ranges it is dropped: the step will run
- * again anyway and ask for the rest. */
-static inline void window_want(struct window *w, uint64_t offset, uint64_t size_bytes)
-{
-	if (w->want_count < WINDOW_WANTS_MAX)
-		w->wants[w->want_count++] = (struct window_range){ offset, size_bytes };
-}
+/* Records that a range is lacking, merged with a want that it touches. Beyond WINDOW_WANTS_MAX
+ * ranges it is dropped: the step will run again anyway and ask for the rest. */
+void window_want(struct window *w, uint64_t offset, uint64_t size_bytes);
 
 /* The slow half of window_get(): some block test is needed. */
 int window_get_blocks(struct window *w, uint64_t offset, uint64_t size_bytes, const uint8_t **ret);
@@ -84,6 +80,39 @@ static inline int window_get(struct window *w, uint64_t offset, uint64_t size_by
 		return 0;
 	}
 	return window_get_blocks(w, offset, size_bytes, ret);
+}
+
+/* True if a block is in a certain state and reading it has not failed. */
+static inline bool window_block_is(const struct window *w, uint64_t block, unsigned state)
+{
+	return (__atomic_load_n(&w->blocks[block], __ATOMIC_ACQUIRE) &
+		(state | WINDOW_BLOCK_FAILED)) == state;
+}
+
+/*
+ * The same without side effects, for fast paths: NULL unless the bytes are there, in at most two
+ * blocks that are marked as touched already. The caller then takes the slow path, which says what
+ * is the matter.
+ */
+static inline const uint8_t *window_peek(const struct window *w, uint64_t offset,
+					 uint64_t size_bytes)
+{
+	const unsigned ready = WINDOW_BLOCK_RESIDENT | WINDOW_BLOCK_TOUCHED;
+	uint64_t first, last;
+
+	if (likely(offset >= w->run_begin && offset <= w->run_end &&
+		   size_bytes <= w->run_end - offset))
+		return w->base + offset;
+	if (unlikely(offset > w->size_bytes || size_bytes > w->size_bytes - offset))
+		return NULL;
+	if (w->whole)
+		return w->base + offset;
+	first = offset >> w->block_shift;
+	last = (offset + size_bytes - 1) >> w->block_shift;
+	if (last - first > 1 || !window_block_is(w, first, ready) ||
+	    !window_block_is(w, last, ready))
+		return NULL;
+	return w->base + offset;
 }
 
 /* Little-endian loads from any address. */

@@ -82,8 +82,9 @@ static inline bool header_has(const struct journal_header *h, unsigned offset, u
 /*
  * Parses and checks a file header: specification 1.3, as version 262 does it, truncated files
  * included. BYTES are the first SIZE bytes of the file, min(FILE_SIZE, HEADER_SIZE_MAX) of them.
- * On failure: a negative errno as 1.3 lists it, and *ret_detail a clause that names what is wrong
- * (for an unknown incompatible flag its bit), in static storage or in TEXT.
+ * On failure: a negative errno as 1.3 lists it, and in TEXT a clause that names what is wrong (for an
+ * unknown incompatible flag its bit); on success TEXT is empty. Whether the file is a regular one
+ * and still linked is the caller's to check.
  */
 #define HEADER_DETAIL_SIZE 128
 int header_parse(const uint8_t *bytes, size_t size, uint64_t file_size, struct journal *ret_journal,
@@ -123,14 +124,16 @@ struct data_object {
 /* A data object without its payload. */
 int object_data(const struct journal *j, struct window *w, uint64_t offset, struct data_object *ret);
 
-/* A data object's stored payload, all of it: the hot path of output. */
+/* A data object's stored payload, all of it. */
 struct payload_view {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint8_t compression;
 };
-int object_payload(const struct journal *j, struct window *w, uint64_t offset,
-		   struct payload_view *ret);
+
+/* A data object's stored payload: the hot path of output, in object-inline.h. */
+static inline int object_payload(const struct journal *j, struct window *w, uint64_t offset,
+				 struct payload_view *ret);
 
 struct field_object {
 	uint64_t offset;
@@ -140,8 +143,13 @@ struct field_object {
 	uint64_t head_data_offset;
 	uint64_t name_size;
 };
+
+/* A field object without its name. */
 int object_field(const struct journal *j, struct window *w, uint64_t offset,
 		 struct field_object *ret);
+
+/* A field object's name, field->name_size bytes. */
+int object_field_name(struct window *w, const struct field_object *field, const uint8_t **ret);
 
 struct entry_object {
 	uint64_t offset;
@@ -154,13 +162,15 @@ struct entry_object {
 	uint64_t n_items;
 };
 
-/* An entry without its items. */
-int object_entry(const struct journal *j, struct window *w, uint64_t offset,
-		 struct entry_object *ret);
+/* An entry without its items. In object-inline.h. */
+static inline int object_entry(const struct journal *j, struct window *w, uint64_t offset,
+			       struct entry_object *ret);
 
-/* COUNT items of an entry from FIRST on, as they are stored: read them with entry_item(). */
-int object_entry_items(const struct journal *j, struct window *w, const struct entry_object *entry,
-		       uint64_t first, uint64_t count, const uint8_t **ret);
+/* COUNT items (at least one) of an entry from FIRST on, as they are stored: read them with
+ * entry_item(). In object-inline.h. */
+static inline int object_entry_items(const struct journal *j, struct window *w,
+				     const struct entry_object *entry, uint64_t first,
+				     uint64_t count, const uint8_t **ret);
 
 /* The data object that the item at index I of such a run names. */
 static inline uint64_t entry_item(const struct journal *j, const uint8_t *items, uint64_t i)
@@ -174,12 +184,16 @@ struct array_object {
 	uint64_t next;
 	uint64_t capacity; /* items that the object has room for */
 };
+
+/* An entry array without its items. */
 int object_array(const struct journal *j, struct window *w, uint64_t offset,
 		 struct array_object *ret);
 
-/* COUNT items of an array from FIRST on (both within its capacity). */
-int object_array_items(const struct journal *j, struct window *w, const struct array_object *array,
-		       uint64_t first, uint64_t count, const uint8_t **ret);
+/* COUNT items (at least one) of an array from FIRST on, both within its capacity. In
+ * object-inline.h. */
+static inline int object_array_items(const struct journal *j, struct window *w,
+				     const struct array_object *array, uint64_t first,
+				     uint64_t count, const uint8_t **ret);
 
 static inline uint64_t array_item(const struct journal *j, const uint8_t *items, uint64_t i)
 {
@@ -207,6 +221,15 @@ struct payload_decoder;
 int lookup_data(const struct journal *j, struct window *w, struct payload_decoder *decoder,
 		const void *data, size_t size, uint64_t hash, struct data_object *ret);
 
+/*
+ * The same, for chains that may be long: *POSITION, 0 at first, keeps the object that was being
+ * looked at when bytes were lacking, and the next call goes on there. The position holds as long
+ * as the file does: a link only ever changes from 0 to an offset beyond its object.
+ */
+int lookup_data_resume(const struct journal *j, struct window *w, struct payload_decoder *decoder,
+		       const void *data, size_t size, uint64_t hash, uint64_t *position,
+		       struct data_object *ret);
+
 /* The same for the field object of NAME. */
 int lookup_field(const struct journal *j, struct window *w, const void *name, size_t size,
 		 uint64_t hash, struct field_object *ret);
@@ -224,20 +247,27 @@ struct payload_decoder *payload_decoder_free(struct payload_decoder *decoder);
 /* Forgets what was decoded: the arena is used from its start again. */
 void payload_decoder_reset(struct payload_decoder *decoder);
 
+/* How much of the arena is in use, and going back to an earlier such point: what was decoded since
+ * is forgotten. */
+uint64_t payload_decoder_position(const struct payload_decoder *decoder);
+void payload_decoder_rewind(struct payload_decoder *decoder, uint64_t position);
+
 /*
  * Decodes a compressed payload wholly into the arena. *ret_bytes is valid until the next reset.
  * -EBADMSG, -EPROTONOSUPPORT (two compressions, or one that this build lacks), -ENOMEM,
+ * -EFBIG (LZ4 that announces 2 GiB or more; none of these sets the results),
  * -ENOBUFS: larger than the limit, or the arena is full; then *ret_bytes and *ret_size hold the
  * first bytes if there is room for at least some, else *ret_size is 0. (Specification 4; the arena
- * never moves while it holds something, so earlier results stay valid.)
+ * never moves, so earlier results stay valid.) A payload that is not compressed is its own result.
  */
 int payload_decode(struct payload_decoder *decoder, uint8_t compression, const uint8_t *bytes,
 		   uint64_t size, const uint8_t **ret_bytes, uint64_t *ret_size);
 
 /*
- * Tests whether the payload begins with PREFIX, decoding no more than needed. 1 yes, 0 no. Any
- * failure to decode is -EBADMSG.
+ * Tests whether the payload begins with PREFIX (at most PAYLOAD_PREFIX_MAX bytes), decoding no more
+ * than needed. 1 yes, 0 no. Any failure to decode is -EBADMSG.
  */
+#define PAYLOAD_PREFIX_MAX 4096u
 int payload_starts_with(struct payload_decoder *decoder, uint8_t compression, const uint8_t *bytes,
 			uint64_t size, const void *prefix, size_t prefix_size);
 
@@ -248,33 +278,47 @@ int payload_starts_with(struct payload_decoder *decoder, uint8_t compression, co
  * object, whose first element stands in the object itself. Where its arrays lie is learnt as it is
  * walked, so that going back does not walk from the start.
  */
-#define CHAIN_MARKS_MAX 48u
+#define CHAIN_MARKS_MAX 32u
 
 struct chain_mark {
 	uint64_t offset;   /* of an array */
 	uint64_t before;   /* elements before it, the inline one not counted */
 	uint64_t capacity; /* 0 while the array itself has not been read */
+	uint64_t ordinal;  /* arrays before it */
 };
 
 struct chain {
 	uint64_t inline_offset;  /* first element of a data object's set, or 0 for the global chain */
 	uint64_t first;          /* offset of the first array, 0 if none */
 	uint64_t count;          /* valid elements, the inline one counted */
-	unsigned mark_count;
-	uint64_t mark_stride;    /* every how many arrays there is a mark: doubled when full */
-	uint64_t arrays_walked;
+	uint64_t reached;        /* elements of the arrays that have been walked to */
 	bool ended;              /* an array could not be read or the chain stops: count is clamped */
-	struct chain_mark marks[CHAIN_MARKS_MAX];
+	int damage_error;        /* why the array at damage_offset could not be read, else 0 */
+	uint64_t damage_offset;
+	struct chain_mark at;    /* the array that was used last */
+	uint64_t mark_stride;    /* every how many arrays there is a mark: doubled when full */
+	unsigned mark_count;
+	unsigned fine_count;
+	struct chain_mark marks[CHAIN_MARKS_MAX]; /* from the first array on, ascending */
+	struct chain_mark fine[CHAIN_MARKS_MAX];  /* within one stride, ascending: see chain.c */
 };
 
 void chain_init_global(struct chain *c, const struct journal *j);
 void chain_init_data(struct chain *c, const struct data_object *data);
 
 /*
- * The element at INDEX (0 is the first): an entry's offset, not validated. 1: *ret_offset; 0: the
- * chain has no such element (INDEX >= count, or it stops early: see ended). -EAGAIN. A damaged
- * array ends the chain there, as going DOWN does in the reference (5.4); its error is returned
- * once, after count has been clamped to what precedes it.
+ * Says that there are COUNT elements now: the file has grown. The chain may go on where it had
+ * ended.
+ */
+void chain_set_count(struct chain *c, uint64_t count);
+
+/*
+ * The element at INDEX (0 is the first): an entry's offset, not validated, 0 where a slot is
+ * empty. 1: *ret_offset; 0: the chain has no such element (INDEX >= count, or it stops early: see
+ * ended). -EAGAIN. A damaged array ends the chain there, as going DOWN does in the reference (5.4);
+ * its error is returned once, after count has been clamped to what precedes it, and kept in
+ * damage_error. The error of the array's items themselves (they lie past the end of the file, or
+ * could not be read) is returned whenever they are asked for; the chain goes on behind them.
  */
 int chain_get(struct chain *c, const struct journal *j, struct window *w, uint64_t index,
 	      uint64_t *ret_offset);
@@ -286,22 +330,29 @@ int chain_get(struct chain *c, const struct journal *j, struct window *w, uint64
 int chain_get_many(struct chain *c, const struct journal *j, struct window *w, uint64_t index,
 		   unsigned count, uint64_t *offsets);
 
-/* What a bisection compares an element with. Negative: the element is before the wanted place;
- * 0 or positive: at or after it. -EAGAIN and soft errors come through RET_ERROR. */
+/* What a bisection compares an element with: 0, and in *ret_order a negative number if the element
+ * is before the wanted place, 0 or a positive one if it is at or after it; or -EAGAIN, a soft error
+ * if the element cannot be read, or any other error, which ends the bisection. */
 typedef int (*chain_test_fn)(const void *userdata, const struct journal *j, struct window *w,
 			     uint64_t entry_offset, int *ret_order);
 
 /*
  * The first index whose element is not before the wanted place: 0 to count. Elements that cannot
- * be read are stepped over. Arrays are compared by their last element first (two thirds of all
- * elements are in the last one), then within the array; all probes of one level are asked for
- * together. -EAGAIN until it is decided; nothing is kept between calls but the marks.
+ * be read are stepped over (a run of more than CHAIN_UNREADABLE_MAX of them is taken for at or
+ * after the place, as the reference takes each one); a damaged array ends the chain without an
+ * error here: see damage_error. Arrays are compared by their last element first (two thirds of all
+ * elements are in the last one), then within the array; the probes that may come next are asked
+ * for along with the one that is lacking. -EAGAIN until it is decided; nothing is kept between
+ * calls but the marks.
  */
+#define CHAIN_UNREADABLE_MAX 64u
 int chain_bisect(struct chain *c, const struct journal *j, struct window *w, chain_test_fn test,
 		 const void *userdata, uint64_t *ret_index);
 
 /* chain_bisect() by offset: needs no entry. */
 int chain_bisect_offset(struct chain *c, const struct journal *j, struct window *w,
 			uint64_t entry_offset, uint64_t *ret_index);
+
+#include "formats/journal/object-inline.h"
 
 #endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chains of entry arrays: specification 5.1 and, as far as it concerns one direction, 5.4. An array
+ * names the next one only, at a higher offset, so a chain ends; but a hostile one has an array for
+ * every 32 bytes of the file, and must cost neither memory nor quadratic time.
+ *
+ * Places of arrays are remembered in two ways. Marks stand at every mark_stride-th array from the
+ * first on; when they are full every second one goes and the stride doubles (an undamaged chain
+ * has some twenty arrays, all of them marked). Fine marks serve going backwards between two marks:
+ * a walk towards an array leaves them halfway to the next place that is known, then halfway from
+ * there, and so on, so that going back over n arrays costs n log n steps and not n squared.
+ *
+ * Marks are a cache: what they say is checked against nothing, since an array's place and size
+ * never change in a file. Its items are read anew at every look.
+ */
+#include <assert.h>
+#include <limits.h>
+
+#include "formats/journal/journal.h"
+
+/* How many levels of a bisection are asked for at once when bytes are lacking. */
+#define CHAIN_WAVE_DEPTH 2u
+
+/* Elements that stand in the data object, not in an array: 1 or 0. */
+static inline uint64_t chain_inline_count(const struct chain *c)
+{
+	return c->inline_offset != 0;
+}
+
+/* Sets up a chain of which nothing is known yet. */
+static void chain_init(struct chain *c, uint64_t inline_offset, uint64_t first, uint64_t count)
+{
+	c->inline_offset = inline_offset;
+	c->first = first;
+	c->count = count;
+	c->reached = 0;
+	c->ended = false;
+	c->damage_error = 0;
+	c->damage_offset = 0;
+	c->at = (struct chain_mark){ .offset = first };
+	c->mark_stride = 1;
+	c->mark_count = 0;
+	c->fine_count = 0;
+}
+
+/* All entries of a file. */
+void chain_init_global(struct chain *c, const struct journal *j)
+{
+	chain_init(c, 0, j->header.entry_array_offset, j->header.n_entries);
+}
+
+/* All entries that refer to a data object. */
+void chain_init_data(struct chain *c, const struct data_object *data)
+{
+	assert((data->entry_offset == 0) == (data->n_entries == 0));
+	chain_init(c, data->entry_offset, data->entry_array_offset, data->n_entries);
+}
+
+/* The file has grown. */
+void chain_set_count(struct chain *c, uint64_t count)
+{
+	c->count = count;
+	c->ended = false;
+	c->damage_error = 0;
+}
+
+/* Clamps the chain to the first ARRAY_COUNT elements of its arrays. ERROR is 0 if they just stop. */
+static int chain_end(struct chain *c, uint64_t array_count, int error)
+{
+	c->count = array_count + chain_inline_count(c);
+	c->ended = true;
+	if (error < 0) {
+		c->damage_error = error;
+		c->damage_offset = c->at.offset;
+	}
+	return error;
+}
+
+/* The last of COUNT ascending marks that does not lie behind element K, or NULL. */
+static const struct chain_mark *chain_find_mark(const struct chain_mark *marks, unsigned count,
+						uint64_t k)
+{
+	unsigned left = 0;
+
+	while (count > 0) {
+		unsigned half = count / 2;
+
+		if (marks[left + half].before <= k) {
+			left += half + 1;
+			count -= half + 1;
+		} else {
+			count = half;
+		}
+	}
+	return left > 0 ? &marks[left - 1] : NULL;
+}
+
+/* Moves to the known array from which the way to element K is shortest. Returns how many arrays
+ * lie before the next known one behind K; UINT64_MAX if none is. */
+static uint64_t chain_start(struct chain *c, uint64_t k)
+{
+	struct chain_mark start = { .offset = c->first };
+	uint64_t limit = UINT64_MAX;
+	const struct chain_mark *mark;
+
+	mark = chain_find_mark(c->marks, c->mark_count, k);
+	if (mark) {
+		start = *mark;
+		if (mark + 1 < c->marks + c->mark_count)
+			limit = mark[1].ordinal;
+	}
+	/* Fine marks behind K have served: a walk to K makes denser ones. */
+	while (c->fine_count > 0 && c->fine[c->fine_count - 1].before > k) {
+		c->fine_count--;
+		if (c->fine[c->fine_count].ordinal < limit)
+			limit = c->fine[c->fine_count].ordinal;
+	}
+	if (c->fine_count > 0 && c->fine[c->fine_count - 1].ordinal > start.ordinal)
+		start = c->fine[c->fine_count - 1];
+	if (c->at.before <= k) {
+		if (c->at.ordinal >= start.ordinal)
+			start = c->at;
+	} else if (c->at.ordinal < limit) {
+		limit = c->at.ordinal;
+	}
+	c->at = start;
+	return limit;
+}
+
+/* Marks the current array if it is the next that should be. */
+static void chain_mark(struct chain *c)
+{
+	uint64_t next = c->mark_count * c->mark_stride; /* the ordinal that the next mark has */
+
+	if (likely(c->at.ordinal != next))
+		return;
+	if (c->mark_count == CHAIN_MARKS_MAX) {
+		for (unsigned i = 1; i < CHAIN_MARKS_MAX / 2; i++)
+			c->marks[i] = c->marks[2 * i];
+		c->mark_count = CHAIN_MARKS_MAX / 2;
+		c->mark_stride *= 2;
+	}
+	c->marks[c->mark_count++] = c->at;
+}
+
+/* Leaves a fine mark at the current array. The lowest one makes room: it is the farthest from
+ * where the walk is. */
+static void chain_mark_fine(struct chain *c)
+{
+	if (c->fine_count == CHAIN_MARKS_MAX) {
+		c->fine_count--;
+		memmove(c->fine, c->fine + 1, c->fine_count * sizeof(c->fine[0]));
+	}
+	c->fine[c->fine_count++] = c->at;
+}
+
+/* Halfway from one array to a known one behind it, but at least one further; never if none is
+ * known. */
+static uint64_t chain_halfway(uint64_t ordinal, uint64_t limit)
+{
+	return limit == UINT64_MAX ? UINT64_MAX : ordinal + (limit - ordinal + 1) / 2;
+}
+
+/* Walks to the array that holds element K of the arrays. 1; 0 if the arrays end before it; an
+ * error: -EAGAIN, or why an array on the way could not be read. */
+static int chain_seek(struct chain *c, const struct journal *j, struct window *w, uint64_t k)
+{
+	uint64_t limit, fine_next;
+
+	/* If K lies before the array the difference wraps, beyond any capacity. */
+	if (likely(k - c->at.before < c->at.capacity))
+		return 1;
+	if (c->first == 0)
+		return chain_end(c, 0, 0);
+	limit = chain_start(c, k);
+	fine_next = chain_halfway(c->at.ordinal, limit);
+	while (k - c->at.before >= c->at.capacity) {
+		struct array_object array;
+		int r;
+
+		r = object_array(j, w, c->at.offset, &array);
+		if (r == -EAGAIN)
+			return r; /* goes on from here */
+		if (format_error_is_soft(r))
+			return chain_end(c, c->at.before, r);
+		if (r < 0)
+			return r;
+		c->at.capacity = array.capacity;
+		chain_mark(c);
+		if (unlikely(c->at.ordinal == fine_next)) {
+			chain_mark_fine(c);
+			fine_next = chain_halfway(c->at.ordinal, limit);
+		}
+		if (k - c->at.before < array.capacity)
+			break;
+		if (array.next == 0)
+			return chain_end(c, c->at.before + array.capacity, 0);
+		/* No overflow: the sum is at most K. */
+		c->at = (struct chain_mark){
+			.offset = array.next,
+			.before = c->at.before + array.capacity,
+			.ordinal = c->at.ordinal + 1,
+		};
+	}
+	/* Likewise the end of an array that holds K, but for one of absurd size. */
+	if (c->reached < c->at.before + c->at.capacity)
+		c->reached = c->at.before + c->at.capacity;
+	return 1;
+}
+
+/* Copies elements from one array, as stored, to offsets. */
+static void chain_copy(const struct journal *j, const uint8_t *items, unsigned count,
+		       uint64_t *offsets)
+{
+	if (j->compact)
+		for (unsigned i = 0; i < count; i++)
+			offsets[i] = load_le32(items + (size_t)i * 4);
+	else
+		for (unsigned i = 0; i < count; i++)
+			offsets[i] = load_le64(items + (size_t)i * 8);
+}
+
+/* A run of elements from one array. */
+int chain_get_many(struct chain *c, const struct journal *j, struct window *w, uint64_t index,
+		   unsigned count, uint64_t *offsets)
+{
+	uint64_t k = index - chain_inline_count(c), left;
+	const uint8_t *items;
+	int r;
+
+	assert(count > 0 && count <= INT_MAX);
+	if (index >= c->count)
+		return 0;
+	if (index < chain_inline_count(c)) {
+		offsets[0] = c->inline_offset;
+		return 1;
+	}
+	r = chain_seek(c, j, w, k);
+	if (r <= 0)
+		return r;
+
+	left = c->at.before + c->at.capacity - k;
+	if (left > c->count - index)
+		left = c->count - index;
+	if (count > left)
+		count = (unsigned)left;
+	for (;;) {
+		r = window_get(w, c->at.offset + ENTRY_ARRAY_ITEMS + (k - c->at.before) * j->item_size,
+			       (uint64_t)count * j->item_size, &items);
+		/* Some of them cannot be read: those before them can. */
+		if (likely(!format_error_is_soft(r)) || count == 1)
+			break;
+		count /= 2;
+	}
+	if (r < 0)
+		return r;
+	chain_copy(j, items, count, offsets);
+	return (int)count;
+}
+
+/* One element. */
+int chain_get(struct chain *c, const struct journal *j, struct window *w, uint64_t index,
+	      uint64_t *ret_offset)
+{
+	return chain_get_many(c, j, w, index, 1, ret_offset);
+}
+
+/* ---- bisection ---------------------------------------------------------------------------- */
+
+/* What is sought lies from left to right, both included. */
+struct chain_search {
+	struct chain *chain;
+	const struct journal *journal;
+	struct window *window;
+	chain_test_fn test;    /* NULL: by offset */
+	const void *userdata;
+	uint64_t entry_offset; /* if by offset */
+	uint64_t left;
+	uint64_t right;
+};
+
+/* How the element at INDEX compares. */
+static int chain_probe(struct chain_search *s, uint64_t index, int *ret_order)
+{
+	uint64_t offset;
+	int r;
+
+	r = chain_get(s->chain, s->journal, s->window, index, &offset);
+	if (r < 0)
+		return r;
+	if (r == 0 || offset == 0)
+		return -EBADMSG;
+	if (s->test)
+		return s->test(s->userdata, s->journal, s->window, offset, ret_order);
+	*ret_order = offset < s->entry_offset ? -1 : 1;
+	return 0;
+}
+
+/* Compares the element at INDEX, or if it cannot be read the next that can be, and moves left or
+ * right accordingly. */
+static int chain_narrow(struct chain_search *s, uint64_t index)
+{
+	int order, r;
+
+	assert(s->left <= index && index < s->right);
+	for (uint64_t i = index; i < s->right && i - index <= CHAIN_UNREADABLE_MAX; i++) {
+		r = chain_probe(s, i, &order);
+		if (r == 0 && order < 0) {
+			s->left = i + 1;
+			return 0;
+		}
+		if (r == 0)
+			break;
+		if (!format_error_is_soft(r))
+			return r;
+	}
+	s->right = index;
+	return 0;
+}
+
+/* Where an array-level probe at mark MARK looks: the element before it. */
+static uint64_t chain_mark_index(const struct chain *c, uint64_t mark)
+{
+	return c->marks[mark].before + chain_inline_count(c) - 1;
+}
+
+/* Asks for what the probes of the next DEPTH levels between FIRST and END will look at. */
+static void chain_ask(struct chain_search *s, bool by_mark, uint64_t first, uint64_t end,
+		      unsigned depth)
+{
+	uint64_t middle = first + (end - first) / 2, index;
+	int order;
+
+	if (first >= end || depth == 0)
+		return;
+	index = by_mark ? chain_mark_index(s->chain, middle) : middle;
+	/* Only the wants matter here. */
+	(void)chain_probe(s, index, &order);
+	chain_ask(s, by_mark, first, middle, depth - 1);
+	chain_ask(s, by_mark, middle + 1, end, depth - 1);
+}
+
+/* Narrows by the elements before the marks: after that, left and right are within one array, or
+ * within the arrays between two marks. */
+static int chain_bisect_arrays(struct chain_search *s)
+{
+	uint64_t first = 1, end = s->chain->mark_count;
+
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
+		uint64_t index = chain_mark_index(s->chain, middle);
+
+		if (index >= s->left && index < s->right) {
+			int r = chain_narrow(s, index);
+
+			if (r == -EAGAIN) {
+				chain_ask(s, true, first, middle, CHAIN_WAVE_DEPTH - 1);
+				chain_ask(s, true, middle + 1, end, CHAIN_WAVE_DEPTH - 1);
+			}
+			if (r < 0)
+				return r;
+		}
+		if (index < s->left)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return 0;
+}
+
+/* Narrows by the elements themselves until one place is left. */
+static int chain_bisect_elements(struct chain_search *s)
+{
+	while (s->left < s->right) {
+		uint64_t middle = s->left + (s->right - s->left) / 2;
+		int r = chain_narrow(s, middle);
+
+		if (r == -EAGAIN) {
+			chain_ask(s, false, s->left, middle, CHAIN_WAVE_DEPTH - 1);
+			chain_ask(s, false, middle + 1, s->right, CHAIN_WAVE_DEPTH - 1);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Walks to the chain's end, so that the marks are complete; then narrows. */
+static int chain_search(struct chain_search *s, uint64_t *ret_index)
+{
+	struct chain *c = s->chain;
+	uint64_t inline_count = chain_inline_count(c);
+	int r;
+
+	if (c->count > inline_count && c->reached < c->count - inline_count) {
+		r = chain_seek(c, s->journal, s->window, c->count - inline_count - 1);
+		/* A damaged array has clamped the count. */
+		if (r < 0 && !format_error_is_soft(r))
+			return r;
+	}
+	s->left = 0;
+	s->right = c->count;
+	r = chain_bisect_arrays(s);
+	if (r < 0)
+		return r;
+	r = chain_bisect_elements(s);
+	if (r < 0)
+		return r;
+	/* The count shrinks if an array that was read before cannot be read again. */
+	*ret_index = s->left < c->count ? s->left : c->count;
+	return 0;
+}
+
+/* Bisects by a test. */
+int chain_bisect(struct chain *c, const struct journal *j, struct window *w, chain_test_fn test,
+		 const void *userdata, uint64_t *ret_index)
+{
+	struct chain_search s = {
+		.chain = c, .journal = j, .window = w, .test = test, .userdata = userdata,
+	};
+
+	assert(test);
+	return chain_search(&s, ret_index);
+}
+
+/* Bisects by the offsets themselves. */
+int chain_bisect_offset(struct chain *c, const struct journal *j, struct window *w,
+			uint64_t entry_offset, uint64_t *ret_index)
+{
+	struct chain_search s = {
+		.chain = c, .journal = j, .window = w, .entry_offset = entry_offset,
+	};
+
+	return chain_search(&s, ret_index);
+}
