@@ -11,6 +11,10 @@
  * is exhausted, expected reads wait or are dropped; a needed read evicts, and if everything is pinned
  * or in flight it waits for that; if nothing of either kind is left it exceeds the budget rather
  * than hang (a step wants at most a quarter of it).
+ *
+ * Blocks leave in image_pool_start() and image_resize() only. One thread calls what is here. Others
+ * may read from an image that has readers: they load states with acquire ordering, and set TOUCHED
+ * with an atomic OR; a state is published after the bytes it speaks of.
  */
 #ifndef URING_IMAGE_H
 #define URING_IMAGE_H
@@ -24,11 +28,15 @@
 #define IMAGE_BLOCK_IN_FLIGHT 0x08u
 #define IMAGE_BLOCK_PINNED 0x10u
 #define IMAGE_BLOCK_COMMITTED 0x20u /* has a frame */
+#define IMAGE_BLOCK_ASKED 0x40u     /* in a read that has not been started */
+#define IMAGE_BLOCK_AHEAD 0x80u     /* came before it was needed, and has not been seen to be used */
 
 enum image_need {
 	IMAGE_NEEDED,
 	IMAGE_EXPECTED,
 };
+
+#define IMAGE_PINS_MAX 16u
 
 struct image_pool;
 
@@ -39,7 +47,8 @@ struct image {
 	uint64_t block_count;     /* that size_bytes takes */
 	uint64_t resident_count;  /* == block_count: the image is whole */
 	unsigned block_shift;
-	bool whole;               /* all blocks resident, none failed; kept up to date by the pool */
+	bool whole;               /* all blocks resident, none failed; kept up to date by the pool,
+				   * which may take it back early, to see which blocks are used */
 	bool closing;
 	int error;                /* first error that a read met, or 0 */
 	unsigned needed_pending;  /* needed reads not completed: the owner waits while > 0 */
@@ -47,13 +56,18 @@ struct image {
 	struct io_file file;
 	struct image_pool *pool;
 	void *owner;
+	unsigned readers;         /* owner's: no block leaves while it is not 0 */
 	struct list link;         /* in pool->images */
 	struct list ready_link;   /* in pool->ready: all needed reads are complete */
-	/* private to image.c */
+	/* private to the pool */
 	struct image_range *range;
-	uint64_t reserved_bytes;
 	uint64_t hand;            /* of the clock */
-	struct list pinned_ops;
+	struct list reads;        /* pending and in flight */
+	unsigned read_errors;
+	unsigned pin_count;       /* ranges in pins; IMAGE_PINS_MAX + 1: too many, pins[0] spans them */
+	struct image_pin {
+		uint64_t first_block, block_count;
+	} pins[IMAGE_PINS_MAX];
 };
 
 struct image_statistics {
@@ -68,12 +82,13 @@ struct image_pool {
 	struct io *io;
 	uint64_t budget_bytes;
 	uint64_t committed_bytes;
-	uint64_t in_flight_bytes;
-	uint64_t in_flight_bytes_max; /* of expected reads: read-ahead stops there */
+	uint64_t in_flight_bytes;     /* of both kinds */
+	uint64_t in_flight_bytes_max; /* expected reads are not started beyond; owner may change it */
+	bool async;               /* owner: reads are handed to the kernel's workers, see struct io_op */
 	struct list images;       /* open ones, in clock order */
 	struct list ready;        /* images whose last needed read has completed */
 	struct image_statistics statistics;
-	/* private to image.c: queues of pending reads, free ops, ranges kept for reuse */
+	/* private: queues of pending reads, free ops, ranges kept for reuse */
 	struct image_pool_private *private;
 };
 

@@ -20,6 +20,8 @@
 
 #include "uring/list.h"
 
+#define IO_PROBES_MAX 16u
+
 enum io_method_id {
 	IO_METHOD_AUTO,
 	IO_METHOD_URING,
@@ -53,7 +55,7 @@ struct io_op {
 	enum io_kind kind;
 	const char *path;        /* IO_OPEN: kept by the owner until done */
 	struct io_stat stat;     /* IO_OPEN: result */
-	struct io_file file;     /* IO_OPEN: result; IO_READ: argument */
+	struct io_file file;     /* IO_OPEN: result; IO_READ: argument, but nowait may be cleared */
 	uint8_t *buffer;         /* IO_READ */
 	uint64_t offset;
 	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
@@ -76,6 +78,8 @@ struct io_method {
 	int (*turn)(struct io *io, bool wait, uint64_t timeout_usec);
 	/* A descriptor that polls readable when a completion is there, made on the first call. */
 	int (*event_fd)(struct io *io);
+	/* Asks that what is in flight end soon: a hint, it may end as usual. */
+	void (*cancel)(struct io *io);
 	void (*done)(struct io *io);
 };
 
@@ -93,6 +97,8 @@ struct io_statistics {
 	uint64_t opens;
 	uint64_t turns;       /* times that the method was entered */
 	uint64_t wait_usec_max;
+	uint64_t retries;     /* attempts beyond the first: short reads, EINTR, EAGAIN */
+	uint64_t fallbacks;   /* reads that the ring could not do and pread did */
 };
 
 struct io {
@@ -103,12 +109,20 @@ struct io {
 	struct list done;        /* completed, not yet taken */
 	unsigned in_flight;      /* started, not completed */
 	unsigned queued_count;
+	bool draining;           /* nothing is tried again: see io_drain() */
 	struct io_statistics statistics;
+	/* private to io.c: what io_probe_nowait() remembers */
+	struct io_probe {
+		uint64_t device;
+		bool nowait;
+	} probes[IO_PROBES_MAX];
+	unsigned probe_count;
 };
 
 /*
  * Sets up an io. With IO_METHOD_AUTO a refused ring (ENOSYS, EPERM, ENOMEM, ...) leads to threads.
- * *ret_hint as in struct io_method; NULL is accepted.
+ * *ret_hint as in struct io_method; NULL is accepted. It is also set, with 0 returned, where the
+ * ring was refused and threads serve instead; otherwise it is set to NULL.
  */
 int io_init(struct io *io, const struct io_options *options, const char **ret_hint);
 
@@ -118,14 +132,19 @@ void io_done(struct io *io);
 /* Queues an operation. Never fails: failure is the op's result. */
 void io_submit(struct io *io, struct io_op *op);
 
-/* Starts what is queued, reaps what has completed; see struct io_method. */
+/*
+ * Starts what is queued, reaps what has completed; see struct io_method. Does not wait if there is
+ * something on the done list already, or nothing to wait for. 0 also when the time is over, or a
+ * signal came, and nothing has completed; negative only if the method is beyond repair.
+ */
 int io_turn(struct io *io, bool wait, uint64_t timeout_usec);
 
 /* Takes a completed operation, or NULL. */
 struct io_op *io_next_done(struct io *io);
 
 /* Drops what is queued but not started (result -ECANCELED, to the done list), asks the kernel to
- * cancel the rest, and waits until nothing is in flight. */
+ * cancel the rest, and waits until nothing is in flight. What was on its way may still succeed: an
+ * open with result 0 on the done list has a descriptor to close. The io is usable afterwards. */
 void io_drain(struct io *io);
 
 /* True if anything is queued or in flight. */
@@ -134,6 +153,7 @@ static inline bool io_is_busy(const struct io *io)
 	return io->queued_count > 0 || io->in_flight > 0;
 }
 
+/* The method's event_fd. It is reset by io_turn(), which may find nothing after a wake-up. */
 int io_event_fd(struct io *io);
 
 /* Whether the file system of FD has non-blocking buffered reads: preadv2(RWF_NOWAIT) tells; the

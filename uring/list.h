@@ -56,4 +56,19 @@ static inline struct list *list_pop(struct list *l)
 	return node;
 }
 
+/* Moves all nodes of FROM to the end of TO. */
+static inline void list_splice(struct list *to, struct list *from)
+{
+	if (list_is_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	from->prev->next = to;
+	to->prev = from->prev;
+	list_init(from);
+}
+
+/* Walks a list; NODE must stay linked until the next step. */
+#define list_for_each(node, l) for ((node) = (l)->next; (node) != (l); (node) = (node)->next)
+
 #endif

@@ -22,12 +22,14 @@ struct readahead {
 
 void readahead_init(struct readahead *ra, uint64_t begin_bytes, uint64_t end_bytes, bool backward);
 
-/* The reader had to wait at this offset: widen the distance, up to LIMIT_BYTES. */
+/* The reader had to wait: widen the distance, up to LIMIT_BYTES. */
 void readahead_stalled(struct readahead *ra, uint64_t limit_bytes);
 
 /*
  * The next range to ask for, with the reader at POSITION_BYTES and ROOM_BYTES left to ask for.
- * False if there is nothing to ask for now. The range counts as asked.
+ * False if there is nothing to ask for now. The range counts as asked. A reader more than
+ * READAHEAD_REQUEST_BYTES past the edge of what was asked for has jumped: asking goes on from a
+ * little behind it.
  */
 bool readahead_next(struct readahead *ra, uint64_t position_bytes, uint64_t room_bytes,
 		    uint64_t *ret_offset, uint64_t *ret_size_bytes);

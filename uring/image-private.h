@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* What the three files of the image pool share: ranges and their frames, reads, the pool's state. */
+#ifndef URING_IMAGE_PRIVATE_H
+#define URING_IMAGE_PRIVATE_H
+
+#include "uring/image.h"
+
+/* Address space with the states of its blocks. It belongs to one image, or is kept for the next:
+ * then no state says more than COMMITTED. */
+struct image_range {
+	struct list link; /* in the pool's cached */
+	uint8_t *base;
+	uint8_t *blocks;
+	uint64_t reserved_bytes;
+	uint64_t block_room; /* blocks in reserved_bytes */
+	uint64_t committed_count;
+	uint64_t committed_end; /* no block from here on is committed */
+	unsigned block_shift;
+};
+
+/* A read of neighbouring blocks. Pending, its blocks are ASKED; in flight, IN_FLIGHT. */
+struct image_read {
+	struct io_op op;
+	struct list queue_link; /* pending: in the pool's needed or expected; else in free_reads */
+	struct list image_link; /* in image->reads */
+	struct image *image;
+	uint64_t first_block, block_count;
+	enum image_need need;
+	bool started;
+	bool again; /* what it brings is out of date: read once more */
+};
+
+struct image_pool_private {
+	struct list needed, expected; /* pending reads */
+	struct list free_reads;
+	struct list cached; /* ranges of closed images, longest unused first */
+	struct image_slab *slabs;
+	unsigned cached_count;
+	unsigned flying_count;      /* reads in flight */
+	unsigned expected_pause;    /* calls of image_pool_start() to let pass */
+	uint64_t cached_bytes;      /* committed in cached ranges */
+	uint64_t resident_bytes;
+	uint64_t flying_bytes;      /* frames that are being read into */
+	uint64_t ahead_bytes;       /* of blocks that are AHEAD */
+	uint64_t expected_bytes;    /* of pending expected reads */
+	uint64_t read_bytes_max;    /* of one read */
+	uint64_t page_bytes;
+};
+
+/* Reads the state of a block. */
+static inline uint8_t image_block(const struct image_range *range, uint64_t block)
+{
+	return __atomic_load_n(&range->blocks[block], __ATOMIC_RELAXED);
+}
+
+/* Sets bits of a block's state, after what was written to the block before. */
+static inline uint8_t image_block_set(struct image_range *range, uint64_t block, uint8_t bits)
+{
+	return __atomic_fetch_or(&range->blocks[block], bits, __ATOMIC_RELEASE);
+}
+
+/* Clears bits of a block's state, before the block is changed. */
+static inline uint8_t image_block_clear(struct image_range *range, uint64_t block, uint8_t bits)
+{
+	return __atomic_fetch_and(&range->blocks[block], (uint8_t)~bits, __ATOMIC_ACQ_REL);
+}
+
+/* Bytes in COUNT blocks of an image. */
+static inline uint64_t image_bytes(const struct image *image, uint64_t count)
+{
+	return count << image->block_shift;
+}
+
+/* frames.c */
+
+/* A range with room for SIZE_BYTES in blocks of 1 << BLOCK_SHIFT: one kept, or a new one. NULL if
+ * there is no address space. */
+struct image_range *frames_take_range(struct image_pool *pool, uint64_t size_bytes,
+				      unsigned block_shift);
+
+/* Keeps the range of a closed image, with its frames. */
+void frames_keep_range(struct image_pool *pool, struct image_range *range);
+
+/* Unmaps a range that is on no list. */
+void frames_free_range(struct image_pool *pool, struct image_range *range);
+
+/* The number of blocks among these that have no frame. */
+uint64_t frames_lacking(const struct image *image, uint64_t first_block, uint64_t block_count);
+
+/* Counts frames for blocks that are about to be read. */
+void frames_commit(struct image *image, uint64_t first_block, uint64_t block_count);
+
+/* Makes room for SIZE_BYTES of new frames within the budget; false if that cannot be now. */
+bool frames_make_room(struct image_pool *pool, uint64_t size_bytes, enum image_need need);
+
+/* The block is not resident any more; its frame stays. */
+void frames_forget_block(struct image *image, uint64_t block);
+
+/* The block is not counted as read ahead any more. */
+void frames_clear_ahead(struct image *image, uint64_t block);
+
+/* image-pool.c */
+
+/* Makes reads for these blocks, none of which is resident or asked for. False: no memory. */
+bool image_read_queue(struct image *image, uint64_t first_block, uint64_t block_count,
+		      enum image_need need);
+
+/* The read of an image that covers a block which is ASKED or IN_FLIGHT. */
+struct image_read *image_read_find(const struct image *image, uint64_t block);
+
+/* A pending read loses all its blocks but those: none if BLOCK_COUNT is 0, which frees it. */
+void image_read_shrink(struct image_read *read, uint64_t first_block, uint64_t block_count);
+
+/* A read in flight is needed from now on. */
+void image_read_upgrade(struct image_read *read);
+
+#endif
