@@ -237,13 +237,12 @@ static int header_check_places(const struct journal_header *h, const struct head
 	return 0;
 }
 
-/* Check 15: the last array of the global chain. */
+/* Check 15: the last array of the global chain, and COUNT items of it. */
 static int header_check_tail_array(const struct journal_header *h,
-				   const struct header_bounds *bounds,
+				   const struct header_bounds *bounds, uint64_t count,
 				   char text[HEADER_DETAIL_SIZE])
 {
 	uint64_t tail = h->tail_entry_array_offset;
-	uint64_t count = h->tail_entry_array_n_entries; /* 0 also if only the offset is there */
 	bool compact = h->incompatible_flags & JOURNAL_INCOMPATIBLE_COMPACT;
 
 	if (!header_has(h, HEADER_TAIL_ENTRY_ARRAY_OFFSET, 4))
@@ -323,9 +322,10 @@ static int header_check_counts(const struct journal_header *h, char text[HEADER_
 	return 0;
 }
 
-/* Checks 6 to 19, in order. */
-static int header_check(const struct journal_header *h, uint64_t file_size, bool *ret_truncated,
-			char text[HEADER_DETAIL_SIZE])
+/* Checks 6 to 19, in order. TAIL_COUNT is what stands in the place of the tail array's count: the
+ * reference looks there even if the header ends before it. */
+static int header_check(const struct journal_header *h, uint64_t tail_count, uint64_t file_size,
+			bool *ret_truncated, char text[HEADER_DETAIL_SIZE])
 {
 	struct header_bounds bounds = { 0 };
 	int r;
@@ -343,7 +343,7 @@ static int header_check(const struct journal_header *h, uint64_t file_size, bool
 	if (r < 0)
 		return r;
 	if (!*ret_truncated) {
-		r = header_check_tail_array(h, &bounds, text);
+		r = header_check_tail_array(h, &bounds, tail_count, text);
 		if (r < 0)
 			return r;
 		r = header_check_tail_entry(h, &bounds, text);
@@ -362,6 +362,7 @@ int header_parse(const uint8_t *bytes, size_t size, uint64_t file_size, struct j
 		 char text[HEADER_DETAIL_SIZE])
 {
 	struct journal_header h;
+	uint64_t tail_count = 0;
 	bool truncated = false;
 	int r;
 
@@ -375,7 +376,9 @@ int header_parse(const uint8_t *bytes, size_t size, uint64_t file_size, struct j
 
 	header_load_old(bytes, &h);
 	header_load_later(bytes, size, &h);
-	r = header_check(&h, file_size, &truncated, text);
+	if (size >= HEADER_TAIL_ENTRY_ARRAY_N_ENTRIES + 4)
+		tail_count = load_le32(bytes + HEADER_TAIL_ENTRY_ARRAY_N_ENTRIES);
+	r = header_check(&h, tail_count, file_size, &truncated, text);
 	if (r < 0)
 		return r;
 
