@@ -14,16 +14,18 @@
 #include "messages.h"
 #include "problems.h"
 
-/* Whether the file that a problem is about cannot be used at all. */
+/* Whether the file that a problem is about cannot be used at all. A file that ends too early can
+ * be used as far as it goes. */
 static bool problem_leaves_out(const struct jscan_problem *problem)
 {
 	switch (problem->reason) {
 	case JSCAN_REASON_OPEN:
 	case JSCAN_REASON_HEADER:
 	case JSCAN_REASON_FEATURE:
-		return true;
 	case JSCAN_REASON_TRUNCATED:
-		return problem->error == -ENODATA;
+		return true;
+	case JSCAN_REASON_READ:
+		return problem->offset == 0 && problem->error != -ENODATA;
 	default:
 		return false;
 	}
@@ -97,7 +99,7 @@ void problems_add(void *userdata, const struct jscan_problem *problem)
 	struct problems *problems = userdata;
 
 	problems->count++;
-	if (problem_leaves_out(problem))
+	if (!problems->opened && problem_leaves_out(problem))
 		problems_keep_left_out(problems, problem->path ? problem->path : "?",
 				       problem->error);
 	else if (problems->name_damaged)
@@ -151,6 +153,7 @@ int problems_report(struct problems *problems, size_t usable)
 {
 	bool no_permission = false;
 
+	problems->opened = true;
 	if (problems->left_out_count > 0)
 		qsort(problems->left_out, problems->left_out_count, sizeof(*problems->left_out),
 		      left_out_compare);

@@ -314,7 +314,8 @@ int show(const struct settings *settings)
 {
 	struct show show = {
 		.settings = settings,
-		.problems.name_damaged = settings->seen[OPTION_STRICT] && !settings->quiet,
+		.problems.name_damaged =
+			settings->seen[OPTION_STRICT] && !settings->seen[OPTION_QUIET],
 	};
 	uint64_t began = stats_now();
 	int r, status;
