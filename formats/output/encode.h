@@ -78,7 +78,6 @@ struct stamp_display {
 
 /* How a second is written. */
 enum stamp_style {
-	STAMP_NONE = 0,
 	STAMP_SHORT, /* May 01 10:00:01 */
 	STAMP_ISO,   /* 2024-05-01T10:00:01+00:00 */
 	STAMP_FULL   /* Wed 2024-05-01 10:00:01 UTC */
@@ -86,10 +85,13 @@ enum stamp_style {
 
 struct stamp_display stamp_display(const struct output_entry *entry, struct text_view source);
 bool stamp_parse(const uint8_t *text, size_t size, uint64_t *ret_value);
-void stamp_realtime(const struct output_options *options, struct output_cache *cache,
-		    struct output_buffer *b, uint64_t realtime, enum stamp_style style,
-		    bool fraction);
 void stamp_seconds(struct output_buffer *b, uint64_t usec, unsigned width);
+
+/* ---- calendar.c -------------------------------------------------------------------------- */
+
+void calendar_time(const struct output_options *options, struct output_cache *cache,
+		   struct output_buffer *b, uint64_t realtime, enum stamp_style style,
+		   bool fraction);
 
 /* ---- mode.c ------------------------------------------------------------------------------ */
 

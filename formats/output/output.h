@@ -110,6 +110,9 @@ struct output_options {
 	const char *const *fields; /* --output-fields, ended by NULL; or NULL */
 };
 
+/* Longest name of a time zone that is shown. */
+#define OUTPUT_ZONE_SIZE_MAX 39u
+
 /* What one thread remembers between entries; zeroed before its first, ended with
  * output_cache_done(). It only saves work: the bytes do not depend on it, as long as neither the
  * time zone nor the locale changes. */
@@ -118,6 +121,10 @@ struct output_cache {
 	uint8_t style;        /* how it is written, and in which zone */
 	uint8_t text_size;
 	uint8_t split;        /* where the fraction goes */
+	uint8_t zone_size;
+	int32_t zone_offset;  /* of local time, in seconds, during span */
+	uint64_t span;        /* which quarter of an hour zone is about, plus 1; 0: none */
+	char zone[OUTPUT_ZONE_SIZE_MAX];
 	char text[96];
 	uint8_t *scratch;     /* for entries out of the ordinary */
 	size_t scratch_size;

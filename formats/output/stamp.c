@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times: which ones an entry is shown with, and how they are written. The broken-down form of a
- * second is kept in the cache, since neighbouring entries share it; local time is the C library's.
+ * Times as numbers: which ones an entry is shown with, how one is read from a field, and how it is
+ * written in seconds. See calendar.c for times of day.
  */
 #include "formats/output/encode.h"
 
-#include <stdlib.h>
-#include <time.h>
-
 #define STAMP_USEC_PER_SEC UINT64_C(1000000)
-/* Longest zone name that is written after a full time, without and with its fraction. */
-#define STAMP_ZONE_SIZE_MAX 39u
-#define STAMP_ZONE_SIZE_MAX_FRACTION 13u
 
 /* The value of a digit in any base up to 16; 16 if it is none. */
 static unsigned stamp_digit(uint8_t c)
@@ -107,117 +101,6 @@ struct stamp_display stamp_display(const struct output_entry *entry, struct text
 	else
 		d.monotonic = 0;
 	return d;
-}
-
-/* Writes VALUE, below 100, as two digits; returns what follows them. */
-static char *stamp_pair(char *to, int value)
-{
-	to[0] = (char)('0' + value / 10);
-	to[1] = (char)('0' + value % 10);
-	return to + 2;
-}
-
-/* Writes HH:MM:SS; returns what follows it. */
-static char *stamp_clock(char *to, const struct tm *tm)
-{
-	to = stamp_pair(to, tm->tm_hour);
-	*to++ = ':';
-	to = stamp_pair(to, tm->tm_min);
-	*to++ = ':';
-	return stamp_pair(to, tm->tm_sec);
-}
-
-/* Writes YYYY-MM-DD; returns what follows it. Years have four digits up to STAMP_TIME_END. */
-static char *stamp_date(char *to, const struct tm *tm)
-{
-	to = stamp_pair(to, (tm->tm_year + 1900) / 100);
-	to = stamp_pair(to, (tm->tm_year + 1900) % 100);
-	*to++ = '-';
-	to = stamp_pair(to, tm->tm_mon + 1);
-	*to++ = '-';
-	return stamp_pair(to, tm->tm_mday);
-}
-
-/* Writes the form of a second in the cache. */
-static void stamp_write(struct output_cache *cache, const struct tm *tm, enum stamp_style style,
-			bool utc)
-{
-	static const char weekdays[] = "SunMonTueWedThuFriSat";
-	char *to = cache->text;
-	long minutes = tm->tm_gmtoff / 60;
-	const char *zone = utc ? "UTC" : tm->tm_zone ? tm->tm_zone : "";
-	size_t zone_size = strlen(zone);
-
-	switch (style) {
-	case STAMP_NONE:
-		break;
-	case STAMP_SHORT:
-		/* The month's name is the locale's. */
-		to += strftime(to, sizeof(cache->text) - 16, "%b %d ", tm);
-		to = stamp_clock(to, tm);
-		cache->split = (uint8_t)(to - cache->text);
-		break;
-	case STAMP_ISO:
-		to = stamp_date(to, tm);
-		*to++ = 'T';
-		to = stamp_clock(to, tm);
-		cache->split = (uint8_t)(to - cache->text);
-		/* The sign is that of the whole hours: an offset of less than one gets a plus. */
-		*to++ = minutes / 60 < 0 ? '-' : '+';
-		to = stamp_pair(to, abs((int)(minutes / 60)));
-		*to++ = ':';
-		to = stamp_pair(to, abs((int)(minutes % 60)));
-		break;
-	case STAMP_FULL:
-		memcpy(to, weekdays + tm->tm_wday * 3, 3);
-		to += 3;
-		*to++ = ' ';
-		to = stamp_date(to, tm);
-		*to++ = ' ';
-		to = stamp_clock(to, tm);
-		cache->split = (uint8_t)(to - cache->text);
-		if (zone_size > 0 && zone_size <= STAMP_ZONE_SIZE_MAX) {
-			*to++ = ' ';
-			memcpy(to, zone, zone_size);
-			to += zone_size;
-		}
-		break;
-	}
-	cache->text_size = (uint8_t)(to - cache->text);
-}
-
-/* Appends a time of day in the given style, with six digits of its fraction if wanted. */
-void stamp_realtime(const struct output_options *options, struct output_cache *cache,
-		    struct output_buffer *b, uint64_t realtime, enum stamp_style style,
-		    bool fraction)
-{
-	bool utc = options->flags & OUTPUT_UTC;
-	uint64_t second = realtime / STAMP_USEC_PER_SEC;
-	uint8_t key = (uint8_t)(style << 1 | utc);
-	size_t tail_size;
-
-	if (cache->second != second + 1 || cache->style != key) {
-		time_t t = (time_t)second;
-		struct tm tm;
-
-		cache->second = 0;
-		cache->text_size = cache->split = 0;
-		if (utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)) {
-			stamp_write(cache, &tm, style, utc);
-			cache->second = second + 1;
-			cache->style = key;
-		}
-	}
-	if (!fraction) {
-		output_bytes(b, cache->text, cache->text_size);
-		return;
-	}
-	output_bytes(b, cache->text, cache->split);
-	output_byte(b, '.');
-	output_decimal_padded(b, realtime % STAMP_USEC_PER_SEC, 6, '0');
-	tail_size = (size_t)(cache->text_size - cache->split);
-	if (style != STAMP_FULL || tail_size <= STAMP_ZONE_SIZE_MAX_FRACTION + 1)
-		output_bytes(b, cache->text + cache->split, tail_size);
 }
 
 /* Appends USEC as seconds and six digits, the seconds padded to WIDTH. */

@@ -147,7 +147,7 @@ static bool text_time(const struct output_options *options, struct output_cache 
 	if (options->mode == OUTPUT_SHORT_UNIX)
 		stamp_seconds(b, display->realtime, 10);
 	else
-		stamp_realtime(options, cache, b, display->realtime, style, fraction);
+		calendar_time(options, cache, b, display->realtime, style, fraction);
 	return true;
 }
 

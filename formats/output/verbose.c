@@ -61,7 +61,7 @@ void verbose_entry(const struct output_options *options, struct output_cache *ca
 
 	if (display.realtime == 0 || display.realtime >= STAMP_TIME_END)
 		return;
-	stamp_realtime(options, cache, b, display.realtime, STAMP_FULL, true);
+	calendar_time(options, cache, b, display.realtime, STAMP_FULL, true);
 	output_text(b, " [");
 	output_cursor(b, entry);
 	output_text(b, "]\n");
