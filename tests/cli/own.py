@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of what jscan has and journalctl has not: own.py JSCAN SAMPLE"""
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import harness
+
+COUNTERS = {'files', 'files_failed', 'files_pruned', 'entries', 'entries_tested', 'duplicates',
+            'bytes_read', 'reads', 'block_hits', 'block_misses', 'blocks_evicted', 'bytes_written',
+            'problems', 'memory_peak_bytes', 'heap_steps', 'fold_steps', 'process_peak_bytes',
+            'elapsed_usec', 'io_method'}
+MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'jscan.1')
+METHODS = ('uring', 'threads', 'sync')
+
+
+class Own:
+    """The command, the sample and a scratch folder."""
+
+    def __init__(self, jscan, sample, scratch):
+        self.tap = harness.Tap()
+        self.jscan = jscan
+        self.sample = sample
+        self.scratch = scratch
+
+    def run(self, *arguments, **more):
+        return harness.run([self.jscan] + list(arguments), **more)
+
+    def point(self, name, good, r):
+        """One test point, with what the program said if it fails."""
+        self.tap.point(good, name, 'status %s\n%s\n%s' % (
+            r.status, r.out[-500:].decode(errors='replace'),
+            r.err[-1000:].decode(errors='replace')))
+
+    def test_stats(self):
+        """--stats goes to standard error, in both forms, and is right."""
+        plain = self.run('-D', self.sample, '-o', 'export')
+        r = self.run('-D', self.sample, '-o', 'export', '--stats=json')
+        lines = r.err.decode().splitlines()
+        stats = json.loads(lines[0]) if len(lines) == 1 else {}
+        self.point('--stats=json prints one object on one line', len(lines) == 1, r)
+        self.point('--stats=json has all counters', set(stats) == COUNTERS, r)
+        self.point('--stats leaves standard output alone', r.out == plain.out, r)
+        entries = plain.out.count(b'__CURSOR=')
+        self.point('--stats=json counts the entries', stats.get('entries') == entries, r)
+        self.point('--stats=json counts the files', stats.get('files') == 5, r)
+        self.point('--stats=json counts the output', stats.get('bytes_written') == len(r.out), r)
+        r = self.run('-D', self.sample, '-o', 'cat', '--stats', '-n', '1')
+        self.point('--stats begins with a summary',
+                   r.err.startswith(b'1 entries from 5 files, '), r)
+        r = self.run('-D', self.sample, '--stats=xml')
+        self.point('--stats refuses other forms', r.status == 1 and
+                   r.err == b"Failed to parse --stats='xml'.\n", r)
+
+    def test_methods(self):
+        """All ways of reading print the same."""
+        want = self.run('-D', self.sample, '-o', 'export')
+        for options in [['--io=' + m] for m in METHODS] + [['--memory=4M'], ['--jobs=1']]:
+            r = self.run('-D', self.sample, '-o', 'export', *options)
+            self.point('%s prints the same' % options[0], r.out == want.out and r.status == 0, r)
+        for method in METHODS:
+            r = self.run('-D', self.sample, '-qn0', '--stats=json', '--io=' + method)
+            good = json.loads(r.err)['io_method'] in ('', method)
+            self.point('--io=%s is what is used' % method, good, r)
+        for match in (['PRIORITY=6'], ['PRIORITY=3', '+', '_UID=1000'], ['_UID=0', 'PRIORITY=6']):
+            index = self.run('-D', self.sample, '-o', 'export', *match)
+            scan = self.run('-D', self.sample, '-o', 'export', '--plan=scan', *match)
+            self.point('--plan=scan finds the same for %s' % ' '.join(match),
+                       index.out == scan.out and index.out != b'', scan)
+
+    def test_values(self):
+        """Values that make no sense are refused before anything is opened."""
+        for option in ('--io=mmap', '--plan=x', '--jobs=0', '--jobs=x', '--memory=x', '--memory='):
+            name, value = option.split('=')
+            r = self.run('-D', '/nonexistent', option)
+            self.point('%s is refused' % option, r.status == 1 and r.err.decode() ==
+                       "Failed to parse %s='%s'.\n" % (name, value), r)
+        r = self.run('--memory=1M')
+        self.point('too little memory is refused', r.status == 1 and
+                   r.err == b'--memory= must be at least 4M.\n', r)
+        r = self.run('--unit=x')
+        self.point('what is not supported yet is said so', r.status == 1 and
+                   r.err == b"jscan: option '--unit' is not supported yet\n", r)
+        r = self.run('-D', self.sample, '/bin/sh')
+        self.point('paths as matches are not supported yet', r.status == 1 and
+                   r.err == b"Matching by path ('/bin/sh') is not supported yet.\n", r)
+        r = self.run('--me', '--version')
+        self.point('--version', r.status == 0 and r.out.startswith(b'jscan '), r)
+        r = self.run('--help')
+        self.point('--help', r.status == 0 and b'--output=MODE' in r.out and r.err == b'', r)
+        names = set(re.findall(r'^ .{4}--([a-z-]+)', r.out.decode(), re.MULTILINE))
+        with open(MANUAL, encoding='utf-8') as f:
+            manual = set(re.findall(r'\.It .*Fl -([a-z-]+)', f.read()))
+        r.err = ' '.join(sorted(names ^ manual)).encode()
+        self.point('the manual has the options that --help has', names == manual and names, r)
+
+    def damaged(self):
+        """A folder with a journal in whose middle bytes are overwritten, and a good one."""
+        folder = os.path.join(self.scratch, 'damaged')
+        os.mkdir(folder)
+        shutil.copy(os.path.join(self.sample, 'user-1000.journal'), folder)
+        path = os.path.join(folder, 'damaged.journal')
+        shutil.copy(os.path.join(self.sample, 'system.journal'), path)
+        with open(path, 'r+b') as f:
+            data = f.read()
+            at = data.index(b'MESSAGE=') & ~7
+            f.seek(at - 64)
+            f.write(b'\xff' * 40)
+        return folder, path
+
+    def test_strict(self):
+        """--strict tells of damage by the exit status, and names the files."""
+        folder, path = self.damaged()
+        r = self.run('-D', self.sample, '--strict', '-o', 'cat')
+        self.point('--strict: 0 where all is well', r.status == 0 and r.err == b'', r)
+        r = self.run('-D', folder, '-o', 'export')
+        self.point('damage is silent without --strict', r.status == 0 and r.err == b'', r)
+        r = self.run('-D', folder, '-o', 'export', '--strict')
+        self.point('--strict: 3 and one line for the damaged file', r.status == 3 and
+                   r.err.startswith(b'Journal file %s is damaged at offset ' % path.encode()) and
+                   r.err.count(b'\n') == 1, r)
+        r = self.run('-D', folder, '-o', 'verbose', '--strict', '-q')
+        self.point('--strict --quiet: only the status', r.status == 3 and r.err == b'', r)
+        r = self.run('-D', folder, '-q', '-o', 'cat', '--stats=json')
+        self.point('--stats counts damage', json.loads(r.err)['problems'] > 0, r)
+        r = self.run('--file=/nonexistent.journal', '--strict')
+        self.point('--strict: 3 for a file that cannot be opened', r.status == 3 and
+                   r.err == b'Failed to open files: No such file or directory\n', r)
+        r = self.run('-D', self.sample, '--strict', 'nonsense')
+        self.point('--strict: 1 for a wrong command line', r.status == 1, r)
+
+    def test_ends(self):
+        """How the program ends when its output does."""
+        with subprocess.Popen([self.jscan, '-D', self.sample, '-o', 'verbose'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=harness.ENVIRONMENT) as p:
+            p.stdout.close()
+            p.wait(timeout=60)
+            err = p.stderr.read()
+        r = harness.Result(p.returncode, b'', err)
+        self.point('a closed pipe ends it by SIGPIPE', p.returncode == -signal.SIGPIPE, r)
+        with open('/dev/full', 'wb') as full:
+            p = subprocess.run([self.jscan, '-D', self.sample], stdout=full, check=False,
+                               stderr=subprocess.PIPE, env=harness.ENVIRONMENT)
+        r = harness.Result(p.returncode, b'', p.stderr)
+        self.point('a full device is an error', p.returncode == 1 and
+                   p.stderr == b'Failed to print entries: No space left on device\n', r)
+
+    def test_terminal(self):
+        """A terminal gets the same bytes as a pipe, and small scans show no progress."""
+        want = self.run('-D', self.sample)
+        master, slave = pty.openpty()
+        with subprocess.Popen([self.jscan, '-D', self.sample], stdout=subprocess.PIPE,
+                              stderr=slave, env=dict(harness.ENVIRONMENT, TERM='xterm')) as p:
+            out = p.stdout.read()
+            p.wait(timeout=60)
+        os.close(slave)
+        try:
+            shown = os.read(master, 65536)
+        except OSError:
+            shown = b''
+        os.close(master)
+        r = harness.Result(p.returncode, out, shown)
+        self.point('standard error as a terminal changes nothing',
+                   out == want.out and shown == b'', r)
+
+
+def main():
+    jscan, sample = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as scratch:
+        own = Own(os.path.abspath(jscan), os.path.abspath(sample), os.path.realpath(scratch))
+        for name in sorted(dir(own)):
+            if name.startswith('test_'):
+                getattr(own, name)()
+    return own.tap.end()
+
+
+if __name__ == '__main__':
+    sys.exit(main())
