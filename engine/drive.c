@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Driving a scan: the stages merge, batch, format and write, in line; and the three ways to have it
+ * driven. The merge fills a batch of references, each is loaded and handed to all sinks in turn,
+ * and what they formatted is written when there is enough of it or before the engine sleeps.
+ */
+#include <assert.h>
+#include <poll.h>
+#include <time.h>
+
+#include "engine/engine.h"
+
+/* Entries merged at a time in a foreign loop, where a call must be short. */
+#define DRIVE_FOREIGN_REFS 16u
+
+/* A clock for slices, microseconds. */
+static uint64_t drive_now_usec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* ---- batch ------------------------------------------------------------------------------ */
+
+/* The source of a reference is not needed for it any more. */
+static void drive_release(struct jscan *e, struct batch_ref *ref)
+{
+	struct source *s = ref->source;
+
+	assert(s->refs > 0);
+	if (--s->refs == 0 && s->drained && s->state == SOURCE_OPEN &&
+	    s->candidate == CANDIDATE_NONE && s->given_fd < 0)
+		source_close(s); /* its frames serve the next file */
+	e->batch.at++;
+	e->batch.sink = 0;
+	e->batch.loaded = false;
+}
+
+/* Fills the batch with up to MAX references. 1: there are some; 0: the scan has ended; -EAGAIN. */
+static int drive_fill(struct jscan *e, unsigned max)
+{
+	struct batch *b = &e->batch;
+	int r = 1;
+
+	if (b->at < b->count)
+		return 1;
+	b->at = b->count = 0;
+	while (b->count < max && !b->ended) {
+		struct source *s;
+
+		r = engine_next_candidate(e, &s);
+		if (r <= 0) {
+			b->ended = r == 0;
+			break;
+		}
+		b->refs[b->count++] = (struct batch_ref){ s, s->entry };
+		s->refs++;
+		source_consume(s);
+	}
+	if (b->count)
+		return 1;
+	return r < 0 ? r : 0;
+}
+
+/* source_try() step: the fields of the batch's next reference. */
+static int drive_step_load(struct source *s)
+{
+	struct jscan *e = s->engine;
+
+	return reader_load(&e->reader, &s->journal, &s->window, &e->batch.refs[e->batch.at].entry,
+			   &e->filter);
+}
+
+/* Loads the batch's next reference and makes it the current entry. 0, -EAGAIN. */
+static int drive_load(struct jscan *e)
+{
+	struct batch_ref *ref = &e->batch.refs[e->batch.at];
+	struct source *s = ref->source;
+	int r = -EAGAIN;
+
+	if (likely(s->state == SOURCE_OPEN && s->turn == e->turns)) {
+		r = drive_step_load(s);
+		if (unlikely(r == -EAGAIN))
+			s->window.want_count = 0;
+	}
+	if (unlikely(r == -EAGAIN))
+		r = source_try(s, drive_step_load);
+	if (unlikely(s->error && r < 0)) {
+		e->reader.field_count = 0; /* the file was lost meanwhile: the entry has no fields */
+		r = 0;
+	}
+	if (r < 0)
+		return r == -EBUSY ? -EAGAIN : r;
+	for (unsigned i = 0; i < e->reader.damage_count; i++) {
+		const struct reader_damage *d = &e->reader.damage[i];
+
+		problem_report(s, d->error == -ENOBUFS ? JSCAN_REASON_LIMIT : JSCAN_REASON_PAYLOAD,
+			       d->error, d->offset, d->detail);
+	}
+	entry_view(&e->entry, e, s, &ref->entry, &e->reader);
+	e->entry.cache = &e->cache;
+	e->batch.loaded = true;
+	return 0;
+}
+
+/* ---- sinks ------------------------------------------------------------------------------ */
+
+/* What the sinks together need of an entry: everything, unless all are one kind of cat. */
+static void drive_choose_filter(struct jscan *e)
+{
+	static const char *const names[] = { "MESSAGE=" };
+	static const size_t sizes[] = { 8 };
+
+	e->filter = (struct reader_filter){ .all = true };
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		const struct output_options *o = e->sinks.sinks[i]->output;
+
+		if (!o || o->mode != OUTPUT_CAT || o->fields)
+			return;
+	}
+	if (e->sinks.count)
+		e->filter = (struct reader_filter){ .first_only = true, .count = 1, .names = names,
+						    .sizes = sizes };
+}
+
+/* Runs begin of all sinks, once. */
+static int drive_begin(struct jscan *e)
+{
+	if (e->sinks_begun)
+		return 0;
+	drive_choose_filter(e);
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+		int r = sink->ops.begin(sink->userdata, e);
+
+		if (r < 0)
+			return r;
+		sink->stopped = r > 0;
+	}
+	e->sinks_begun = true;
+	return 0;
+}
+
+/* Writes what the sinks have formatted, and lets them flush. */
+static int drive_flush(struct jscan *e)
+{
+	for (size_t i = 0; i < e->sinks.count && e->sinks_begun; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+		int r = sink_write(sink);
+
+		if (r == 0)
+			r = sink->ops.flush(sink->userdata);
+		if (r < 0)
+			return r;
+		sink->stopped |= r > 0;
+	}
+	return 0;
+}
+
+/* Runs end of all sinks. */
+static int drive_end(struct jscan *e)
+{
+	int r = drive_flush(e);
+
+	for (size_t i = 0; i < e->sinks.count && r >= 0; i++)
+		r = e->sinks.sinks[i]->ops.end(e->sinks.sinks[i]->userdata);
+	e->sinks_begun = false;
+	return r < 0 ? r : 0;
+}
+
+/* True if a sink, or jscan_stop(), asked to stop. */
+static bool drive_is_stopped(struct jscan *e)
+{
+	if (atomic_load_explicit(&e->stop, memory_order_relaxed))
+		return true;
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		if (e->sinks.sinks[i]->stopped)
+			return true;
+	}
+	return false;
+}
+
+/* Hands the current entry to the sinks that have not had it. 0, -EAGAIN: a sink is not ready. */
+static int drive_feed(struct jscan *e)
+{
+	struct jscan_entry_context context = {
+		.size = sizeof(context),
+		.ordinal = e->stats.entries,
+		.has_previous = e->has_previous,
+	};
+
+	memcpy(context.previous_boot_id.bytes, e->previous_boot_id.bytes,
+	       sizeof(context.previous_boot_id.bytes));
+	for (; e->batch.sink < e->sinks.count; e->batch.sink++) {
+		struct sink *sink = e->sinks.sinks[e->batch.sink];
+		int r;
+
+		if (likely(sink->formats)) {
+			r = sink->ops.format(sink->userdata, &e->entry, &context, &sink->buffer);
+			if (r == 0 && unlikely(sink->buffer.bytes.size >= SINK_WRITE_BYTES))
+				r = sink_write(sink);
+		} else {
+			r = sink->ops.entry(sink->userdata, &e->entry, &context);
+		}
+		if (unlikely(r < 0))
+			return r;
+		sink->stopped |= r > 0;
+	}
+	return 0;
+}
+
+/* The current entry is done with. */
+static void drive_advance(struct jscan *e)
+{
+	struct batch_ref *ref = &e->batch.refs[e->batch.at];
+
+	e->has_previous = true;
+	e->previous_boot_id = ref->entry.boot_id;
+	e->stats.entries++;
+	drive_release(e, ref);
+}
+
+/* Feeds the sinks one batch. 1: go on; 0: the scan has ended; -EAGAIN; an error. */
+static int drive_batch(struct jscan *e, unsigned max)
+{
+	int r = drive_fill(e, max);
+
+	while (r > 0 && e->batch.at < e->batch.count) {
+		if (!e->batch.loaded) {
+			r = drive_load(e);
+			if (r < 0)
+				return r;
+		}
+		r = drive_feed(e);
+		if (unlikely(r < 0))
+			return r;
+		drive_advance(e);
+		if (unlikely(e->sinks.count == 0 || drive_is_stopped(e)))
+			return 0;
+		r = 1;
+	}
+	return r;
+}
+
+/* ---- blocking --------------------------------------------------------------------------- */
+
+/* engine_wait(): feeds the sinks until something is lacking. */
+static int drive_run_step(struct jscan *e)
+{
+	for (;;) {
+		int r = drive_batch(e, BATCH_REFS);
+
+		if (r <= 0)
+			return r;
+		if (engine_read_ahead(e) || io_is_busy(&e->io)) {
+			r = engine_turn(e, false);
+			if (r < 0)
+				return r;
+		}
+	}
+}
+
+int engine_before_sleep(struct jscan *e)
+{
+	return drive_flush(e);
+}
+
+int jscan_run(struct jscan *e)
+{
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	if (e->sinks.count == 0)
+		return -EINVAL;
+	atomic_store(&e->stop, false);
+	r = drive_begin(e);
+	if (r < 0)
+		return r;
+	r = drive_is_stopped(e) ? 0 : engine_wait(e, drive_run_step);
+	if (r < 0) {
+		e->sinks_begun = false;
+		return r;
+	}
+	r = drive_end(e);
+	return r < 0 ? r : drive_is_stopped(e);
+}
+
+int jscan_open(struct jscan *e)
+{
+	int r = engine_check(e);
+
+	return r < 0 ? r : engine_wait(e, engine_open_step);
+}
+
+/* engine_wait(): the next reference, loaded. 1, 0, -EAGAIN. */
+static int drive_next_step(struct jscan *e)
+{
+	int r = drive_fill(e, 1);
+
+	if (r > 0) {
+		r = drive_load(e);
+		return r < 0 ? r : 1;
+	}
+	return r;
+}
+
+int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
+{
+	uint64_t begin = 0;
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	if (!ret_entry || e->sinks.count)
+		return -EINVAL;
+	e->filter = (struct reader_filter){ .all = true };
+	if (e->batch.at < e->batch.count && e->batch.handed) {
+		drive_advance(e); /* the caller has had it */
+		e->batch.handed = false;
+	}
+	if (e->foreign) {
+		begin = drive_now_usec();
+		r = drive_next_step(e);
+		begin = drive_now_usec() - begin;
+		e->stats.call_usec_max = begin > e->stats.call_usec_max ? begin : e->stats.call_usec_max;
+	} else {
+		r = engine_wait(e, drive_next_step);
+	}
+	if (r > 0) {
+		e->batch.handed = true;
+		*ret_entry = &e->entry;
+	}
+	return r;
+}
+
+/* ---- in a foreign loop ------------------------------------------------------------------- */
+
+int jscan_fd(struct jscan *e)
+{
+	int r = engine_check(e);
+
+	if (r == 0)
+		r = engine_start_io(e);
+	if (r < 0)
+		return r;
+	e->foreign = true;
+	return io_event_fd(&e->io);
+}
+
+int jscan_events(struct jscan *e)
+{
+	int r = engine_check(e);
+
+	return r < 0 ? r : POLLIN;
+}
+
+int jscan_timeout(struct jscan *e, uint64_t *ret_usec)
+{
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	*ret_usec = list_is_empty(&e->runnable) && io_is_busy(&e->io) ? UINT64_MAX : 0;
+	return 0;
+}
+
+/* One slice of work: sinks are fed until the time or the bytes are used up. */
+static int drive_slice(struct jscan *e, uint64_t begin_usec)
+{
+	uint64_t bytes = e->stats.bytes_written;
+	int r = drive_begin(e);
+
+	if (r < 0)
+		return r;
+	do {
+		r = drive_batch(e, DRIVE_FOREIGN_REFS);
+		if (r <= 0)
+			break;
+	} while (drive_now_usec() - begin_usec < e->options.slice_usec &&
+		 e->stats.bytes_written - bytes < e->options.slice_bytes);
+	if (r == 0) {
+		r = drive_end(e);
+		return r < 0 ? r : -ENODATA;
+	}
+	return r;
+}
+
+int jscan_process(struct jscan *e)
+{
+	uint64_t begin = drive_now_usec(), taken;
+	int r = engine_check(e);
+
+	if (r == 0)
+		r = engine_start_io(e);
+	if (r == 0)
+		r = engine_turn(e, false);
+	if (r < 0)
+		return r;
+	if (e->sinks.count) {
+		r = drive_slice(e, begin);
+	} else if (!e->batch.handed) {
+		r = drive_next_step(e);
+		r = r == 0 ? -ENODATA : r;
+	} else {
+		r = 1;
+	}
+	if (r == -EAGAIN) {
+		engine_read_ahead(e);
+		r = drive_flush(e);
+		r = r < 0 ? r : engine_turn(e, false);
+		r = r < 0 ? r : !list_is_empty(&e->runnable);
+	}
+	taken = drive_now_usec() - begin;
+	e->stats.call_usec_max = taken > e->stats.call_usec_max ? taken : e->stats.call_usec_max;
+	return r;
+}
+
+void jscan_stop(struct jscan *e)
+{
+	atomic_store(&e->stop, true);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine: what a struct jscan holds, and how its parts reach each other. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <stdatomic.h>
+
+#include "engine/batch.h"
+#include "engine/match.h"
+#include "engine/merge.h"
+#include "engine/order.h"
+#include "engine/reader.h"
+#include "engine/sink.h"
+#include "engine/source.h"
+#include "jscan.h"
+#include "uring/image.h"
+#include "uring/io.h"
+
+/* Where a scan is. Phases follow one another; a seek goes back to PHASE_PLAN. */
+enum engine_phase {
+	PHASE_OPEN,   /* every file is opened and its header read */
+	PHASE_NEWEST, /* the newest entry of every file, where the order needs them */
+	PHASE_PLAN,   /* the terms of the match are looked up */
+	PHASE_LOCATE, /* every file is positioned */
+	PHASE_HEADS,  /* the merge gets its first candidates */
+	PHASE_TAIL,   /* reading backward over the entries to be shown forward */
+	PHASE_RUN,
+	PHASE_END,
+};
+
+/* Where reading starts. */
+enum engine_seek_kind {
+	SEEK_HEAD,
+	SEEK_TAIL,
+	SEEK_PLACE, /* as far as the has_ fields say, like journalctl's location */
+};
+
+struct engine_seek {
+	enum engine_seek_kind kind;
+	bool set;             /* by the caller; else it follows from direction and bounds */
+	bool has_seqnum, has_monotonic, has_realtime, has_hash;
+	struct id128 seqnum_id, boot_id;
+	uint64_t seqnum, monotonic, realtime, hash;
+};
+
+/* A step over all sources, or over some, at once. */
+struct engine_wave {
+	source_step_fn step;
+	bool (*wants)(const struct source *s); /* which sources; NULL: all that are usable */
+	size_t next;    /* source that has not been tried yet */
+	size_t pending; /* tried, not answered */
+};
+
+struct jscan {
+	struct jscan_options options;
+	volatile uint8_t *fork_mark; /* 0 in a child after fork() */
+	size_t fork_mark_size;
+	struct io io;
+	struct image_pool pool;
+	bool io_there;
+	const struct io_method *custom_method; /* of tests: see engine_set_io() */
+	void *custom_state;
+	bool foreign;          /* driven by a foreign loop: nothing blocks */
+	uint64_t turns;        /* of the loop: blocks come and go only there */
+	uint64_t readahead_bytes_max; /* how far one file is read ahead */
+	atomic_bool stop;
+	struct source **sources;
+	size_t source_count, source_capacity;
+	size_t usable_count;
+	struct list runnable;     /* sources for which something has changed */
+	struct list busy;         /* sources that wait for a descriptor to be free */
+	struct list open_sources; /* least recently used first */
+	unsigned open_count;
+	struct match match;
+	struct engine_seek seek;
+	bool backward;
+	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */
+	bool until_is_checked;
+	uint64_t limit;           /* entries to yield at most */
+	uint64_t tail;            /* UINT64_MAX: not in tail mode */
+	enum engine_phase phase;
+	struct engine_wave wave;
+	bool wave_runs;
+	struct order order;
+	bool newest_known;
+	bool turned;              /* the tail has been counted, reading goes forward over it */
+	bool streams;             /* files are read ahead */
+	struct merge merge;
+	uint64_t yielded;         /* entries since the last seek */
+	uint64_t skipped;         /* in PHASE_TAIL */
+	struct batch batch;
+	struct reader reader;
+	struct output_cache cache;
+	struct reader_filter filter; /* what the sinks need of an entry */
+	struct jscan_entry entry; /* handed out by jscan_next() and to sinks */
+	bool has_previous;
+	struct id128 previous_boot_id;
+	struct sink_list sinks;
+	bool sinks_begun;
+	jscan_problem_fn problem_handler;
+	void *problem_userdata;
+	struct jscan_stats stats;
+};
+
+/* ---- engine.c --------------------------------------------------------------------------- */
+
+/* Refuses calls that the state of the engine does not allow. */
+int engine_check(const struct jscan *engine);
+/* Tests: uses METHOD for all reads, with STATE of its own. Before the first step. */
+void engine_set_io(struct jscan *engine, const struct io_method *method, void *state);
+int engine_add_source(struct jscan *engine, const char *path, struct source **ret_source);
+
+/* ---- loop.c ----------------------------------------------------------------------------- */
+
+/* Makes ring and pool on first use. */
+int engine_start_io(struct jscan *engine);
+
+/* One turn: starts reads, takes completions, marks sources runnable. Waits for something to
+ * complete if WAIT. 1: some sources are runnable; 0: none. */
+int engine_turn(struct jscan *engine, bool wait);
+
+
+/* What sinks have gathered is written before the engine sleeps. */
+int engine_before_sleep(struct jscan *engine);
+
+/* Runs turns until FN answers something else than -EAGAIN. */
+int engine_wait(struct jscan *engine, int (*fn)(struct jscan *engine));
+
+/* Queues read-ahead for the sources that the merge is working on. True if any was queued. */
+bool engine_read_ahead(struct jscan *engine);
+
+/* ---- scan.c ----------------------------------------------------------------------------- */
+
+/* Opens the files and numbers them: 0, -EAGAIN. */
+int engine_open_step(struct jscan *engine);
+
+/*
+ * The next entry in order: 1 with its source in *ret_source, whose entry and key stand; the source
+ * must be consumed (source_consume()) before the next call. 0 at the end, -EAGAIN.
+ */
+int engine_next_candidate(struct jscan *engine, struct source **ret_source);
+
+/* Enters what source_step_newest() found of all files into the table of boots, once. */
+int engine_enter_newest(struct jscan *engine);
+
+/* Puts the scan back to where positions are looked up. */
+void engine_reposition(struct jscan *engine);
+
+/* ---- discover.c ------------------------------------------------------------------------- */
+
+/* MACHINE: the only sub-directory to enter, by its ID; NULL: all of them. */
+int discover_directory(struct jscan *engine, const char *path, const char *machine);
+int discover_glob(struct jscan *engine, const char *pattern);
+int discover_system(struct jscan *engine, bool all_machines);
+
+/* ---- problem.c -------------------------------------------------------------------------- */
+
+/* Reports a problem of a file, once for each reason and offset as far as is remembered. */
+void problem_report(struct source *s, enum jscan_reason reason, int error, uint64_t offset,
+		    const char *detail);
+/* The same for a path that is no source. */
+void problem_report_path(struct jscan *engine, const char *path, enum jscan_reason reason, int error,
+			 const char *detail);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loop: one turn starts what is wanted, takes what has completed, and marks the sources for
+ * which something has changed. No step runs from here, so that a completion never re-enters its
+ * caller. Blocks come and go only during a turn: what a step has found resident stays so until the
+ * next.
+ */
+#include <assert.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+
+/* Reads of one file ahead of its reader, at most. */
+#define READAHEAD_BYTES_MAX (4u << 20)
+
+int engine_start_io(struct jscan *e)
+{
+	struct io_options options = {
+		.method = (enum io_method_id)e->options.io,
+		.queue_depth = e->options.queue_depth,
+		.threads = e->options.io_threads,
+		.custom = e->custom_method,
+		.custom_state = e->custom_state,
+	};
+	int r;
+
+	if (e->io_there)
+		return 0;
+	r = io_init(&e->io, &options, NULL);
+	if (r < 0)
+		return r;
+	r = image_pool_init(&e->pool, &e->io, e->options.memory_bytes);
+	if (r < 0) {
+		io_done(&e->io);
+		return r;
+	}
+	e->readahead_bytes_max = e->options.memory_bytes / 16 < READAHEAD_BYTES_MAX ?
+					 e->options.memory_bytes / 16 : READAHEAD_BYTES_MAX;
+	e->io_there = true;
+	return 0;
+}
+
+/* Takes completed operations to whom they belong. */
+static void engine_complete(struct jscan *e)
+{
+	struct image *image;
+	struct io_op *op;
+
+	while ((op = io_next_done(&e->io))) {
+		if (image_op_is_read(op))
+			image_pool_complete(&e->pool, op);
+		else
+			source_opened(container_of(op, struct source, open_op));
+	}
+	while ((image = image_pool_next_ready(&e->pool)))
+		source_image_ready(image->owner);
+}
+
+/* Sources whose image waited for its last reads, and those that waited for a descriptor. */
+static void engine_settle(struct jscan *e)
+{
+	struct list *l, *next;
+
+	for (l = e->open_sources.next; l != &e->open_sources; l = next) {
+		struct source *s = container_of(l, struct source, open_link);
+
+		next = l->next;
+		if (s->state == SOURCE_CLOSING)
+			source_close(s);
+	}
+	while ((l = list_pop(&e->busy)))
+		list_append(&e->runnable, l);
+}
+
+int engine_turn(struct jscan *e, bool wait)
+{
+	int r;
+
+	/* Outside a wave nobody looks at the list: whoever waits tries again after the turn. */
+	while (!e->wave_runs && list_pop(&e->runnable))
+		;
+	image_pool_start(&e->pool);
+	e->turns++;
+	wait = wait && io_is_busy(&e->io) && list_is_empty(&e->io.done);
+	r = io_turn(&e->io, wait, UINT64_MAX);
+	if (r < 0)
+		return r;
+	engine_complete(e);
+	engine_settle(e);
+	return !list_is_empty(&e->runnable);
+}
+
+int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
+{
+	unsigned idle = 0;
+	int r;
+
+	for (;;) {
+		r = fn(e);
+		if (r != -EAGAIN)
+			return r;
+		engine_read_ahead(e);
+		r = engine_turn(e, false);
+		if (r == 0) {
+			/* Nothing was there at once: this is going to take time. */
+			r = engine_before_sleep(e);
+			r = r < 0 ? r : engine_turn(e, true);
+		}
+		if (r < 0)
+			return r;
+		/* Turn after turn without anything to wait for: nothing will ever come. */
+		idle = r > 0 || io_is_busy(&e->io) ? 0 : idle + 1;
+		if (idle > 8)
+			return -EDEADLK;
+	}
+}
+
+/* How much read-ahead may still be asked for, while walking over the upcoming sources. */
+struct engine_ahead {
+	uint64_t room_bytes;
+	uint64_t share_bytes;
+};
+
+/* Reads ahead of one source. False when no more should be asked for. */
+static bool engine_read_source_ahead(void *userdata, struct source *s)
+{
+	struct engine_ahead *ahead = userdata;
+	uint64_t room = ahead->room_bytes < ahead->share_bytes ? ahead->room_bytes : ahead->share_bytes;
+
+	if (s->drained || s->error)
+		return true;
+	if (s->state == SOURCE_CLOSED && !s->candidate) {
+		/* The next file of a lane: it is opened before the merge asks for it. */
+		source_try(s, source_step_next);
+	}
+	ahead->room_bytes -= source_read_ahead(s, room);
+	/* A file that is not completely asked for keeps the ones after it waiting. */
+	return ahead->room_bytes > 0 && (!s->streaming || readahead_is_complete(&s->readahead) ||
+					 s->engine->merge.mode != MERGE_SEQNUM);
+}
+
+bool engine_read_ahead(struct jscan *e)
+{
+	struct engine_ahead ahead;
+	uint64_t room;
+
+	if (!e->streams || e->phase < PHASE_HEADS)
+		return false;
+	room = ahead.room_bytes = image_pool_expected_room(&e->pool);
+	ahead.share_bytes = e->readahead_bytes_max;
+	if (ahead.room_bytes)
+		merge_upcoming(&e->merge, engine_read_source_ahead, &ahead);
+	return ahead.room_bytes < room;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resolving a match expression in one file, and stepping through what it matches (specification
+ * 9.3): conjunctions move all children to the farthest of their answers until they agree, rarest
+ * child first; disjunctions take the nearest. Everything is done on offsets; no entry is read.
+ */
+#include "engine/plan.h"
+
+#include <stdlib.h>
+
+/* Fills a node for MATCH and everything below it. */
+static int plan_node_init(struct plan_node *node, const struct match_node *match)
+{
+	node->match = match;
+	if (!match->child_count)
+		return 0;
+	node->children = calloc(match->child_count, sizeof(*node->children));
+	if (!node->children)
+		return -ENOMEM;
+	node->child_count = match->child_count;
+	for (size_t i = 0; i < node->child_count; i++) {
+		int r = plan_node_init(&node->children[i], match->children[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Frees what is below a node. */
+static void plan_node_done(struct plan_node *node)
+{
+	for (size_t i = 0; i < node->child_count; i++)
+		plan_node_done(&node->children[i]);
+	free(node->children);
+}
+
+int plan_init(struct plan *p, const struct match *match)
+{
+	int r;
+
+	*p = (struct plan){ 0 };
+	if (!match->root) {
+		p->ready = true;
+		return 0;
+	}
+	p->root = calloc(1, sizeof(*p->root));
+	if (!p->root)
+		return -ENOMEM;
+	r = plan_node_init(p->root, match->root);
+	if (r < 0)
+		plan_done(p);
+	return r;
+}
+
+void plan_done(struct plan *p)
+{
+	if (p->root)
+		plan_node_done(p->root);
+	free(p->root);
+	*p = (struct plan){ 0 };
+}
+
+/* Looks one term up. Damage on the way means that the term is not there (262). */
+static int plan_resolve_term(struct plan_node *node, const struct journal *j, struct window *w,
+			     struct payload_decoder *decoder)
+{
+	const struct match_node *term = node->match;
+	uint64_t hash = j->keyed ? journal_hash(j, term->data, term->size) : term->hash;
+	struct data_object data;
+	int r;
+
+	if (node->resolved)
+		return 0;
+	r = lookup_data(j, w, decoder, term->data, term->size, hash, &data);
+	if (r == -EAGAIN || r == -ENOMEM)
+		return r;
+	node->resolved = true;
+	if (r <= 0 || data.n_entries == 0) {
+		node->empty = true;
+		return 0;
+	}
+	chain_init_data(&node->chain, &data);
+	node->count_max = data.n_entries;
+	return 0;
+}
+
+/* Rarest first. */
+static int plan_compare_counts(const void *a, const void *b)
+{
+	const struct plan_node *x = a, *y = b;
+
+	return (x->count_max > y->count_max) - (x->count_max < y->count_max);
+}
+
+/* Resolves a node's terms; every term that lacks bytes adds its wants before the answer. */
+static int plan_resolve_node(struct plan_node *node, const struct journal *j, struct window *w,
+			     struct payload_decoder *decoder)
+{
+	bool conjunction = node->match->kind == MATCH_AND;
+	size_t empty = 0;
+	int result = 0;
+
+	if (node->match->kind == MATCH_TERM)
+		return plan_resolve_term(node, j, w, decoder);
+	for (size_t i = 0; i < node->child_count; i++) {
+		int r = plan_resolve_node(&node->children[i], j, w, decoder);
+
+		if (r < 0 && r != -EAGAIN)
+			return r;
+		if (r < 0)
+			result = r;
+		else if (node->children[i].empty)
+			empty++;
+	}
+	if (result < 0 && !(conjunction && empty))
+		return result;
+	node->empty = conjunction ? empty > 0 : empty == node->child_count;
+	if (node->empty)
+		return 0; /* no need to wait for the others */
+	node->count_max = conjunction ? UINT64_MAX : 0;
+	for (size_t i = 0; i < node->child_count; i++) {
+		uint64_t count = node->children[i].count_max;
+
+		if (conjunction)
+			node->count_max = count < node->count_max ? count : node->count_max;
+		else
+			node->count_max += count;
+	}
+	if (conjunction)
+		qsort(node->children, node->child_count, sizeof(*node->children),
+		      plan_compare_counts);
+	return 0;
+}
+
+int plan_resolve(struct plan *p, const struct journal *j, struct window *w,
+		 struct payload_decoder *decoder)
+{
+	int r;
+
+	if (p->ready)
+		return 0;
+	r = plan_resolve_node(p->root, j, w, decoder);
+	if (r == 0) {
+		w->want_count = 0; /* of siblings that do not matter any more */
+		p->ready = true;
+	}
+	return r;
+}
+
+/* Copies the part of the chain around INDEX that a walk in this direction meets next. */
+static int plan_fill(struct plan_node *node, const struct journal *j, struct window *w,
+		     uint64_t index, bool backward)
+{
+	uint64_t first = index;
+	int r;
+
+	if (backward)
+		first = index + 1 > PLAN_OFFSETS ? index + 1 - PLAN_OFFSETS : 0;
+	r = chain_get_many(&node->chain, j, w, first, PLAN_OFFSETS, node->offsets);
+	if (r < 0) {
+		node->offset_count = 0;
+		return r;
+	}
+	node->first_index = first;
+	node->offset_count = (unsigned)r;
+	if (backward && r > 0 && first + (uint64_t)r <= index) {
+		/* The run ended at the end of an array: what is nearer to INDEX is wanted. */
+		r = chain_get_many(&node->chain, j, w, index, 1, node->offsets);
+		node->first_index = index;
+		node->offset_count = r < 0 ? 0 : (unsigned)r;
+		if (r < 0)
+			return r;
+	}
+	return node->offset_count > 0;
+}
+
+/* Seeks in the offsets at hand. 1 with the answer, 0 if it is not among them. */
+static int plan_seek_buffered(const struct plan_node *node, uint64_t from, bool backward,
+			      uint64_t *ret_offset)
+{
+	unsigned low = 0, high = node->offset_count;
+
+	if (!high || from < node->offsets[0] || from > node->offsets[high - 1])
+		return 0;
+	while (low < high) { /* the first element at or after FROM; there is one */
+		unsigned middle = (low + high) / 2;
+
+		if (node->offsets[middle] < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (backward && node->offsets[low] != from)
+		low--;
+	*ret_offset = node->offsets[low];
+	return 1;
+}
+
+/* plan_next() for a term. */
+static int plan_next_term(struct plan_node *node, const struct journal *j, struct window *w,
+			  uint64_t from, bool backward, uint64_t *ret_offset)
+{
+	uint64_t index;
+	int r;
+
+	if (plan_seek_buffered(node, from, backward, ret_offset))
+		return 1;
+	r = chain_bisect_offset(&node->chain, j, w, backward ? from + 1 : from, &index);
+	if (r < 0)
+		return r;
+	if (backward) {
+		if (index == 0)
+			return 0;
+		index--;
+	} else if (index >= node->chain.count) {
+		return 0;
+	}
+	r = plan_fill(node, j, w, index, backward);
+	if (r <= 0)
+		return format_error_is_soft(r) ? 0 : r;
+	if (index - node->first_index >= node->offset_count)
+		return 0;
+	*ret_offset = node->offsets[index - node->first_index];
+	return backward ? *ret_offset <= from : *ret_offset >= from;
+}
+
+static int plan_next_node(struct plan_node *node, const struct journal *j, struct window *w,
+			  uint64_t from, bool backward, uint64_t *ret_offset);
+
+/* plan_next() for a conjunction. */
+static int plan_next_and(struct plan_node *node, const struct journal *j, struct window *w,
+			 uint64_t from, bool backward, uint64_t *ret_offset)
+{
+	size_t agreed = 0, i = 0;
+	uint64_t at = from;
+
+	while (agreed < node->child_count) {
+		uint64_t found;
+		int r = plan_next_node(&node->children[i], j, w, at, backward, &found);
+
+		if (r <= 0)
+			return r;
+		agreed = found == at ? agreed + 1 : 1;
+		at = found;
+		i = i + 1 == node->child_count ? 0 : i + 1;
+	}
+	*ret_offset = at;
+	return 1;
+}
+
+/* plan_next() for a disjunction. All children are asked even if one lacks bytes. */
+static int plan_next_or(struct plan_node *node, const struct journal *j, struct window *w,
+			uint64_t from, bool backward, uint64_t *ret_offset)
+{
+	bool any = false;
+	int result = 0;
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < node->child_count; i++) {
+		uint64_t found;
+		int r;
+
+		if (node->children[i].empty)
+			continue;
+		r = plan_next_node(&node->children[i], j, w, from, backward, &found);
+		if (r == -EAGAIN)
+			result = r;
+		else if (r < 0)
+			return r;
+		else if (r > 0 && (!any || (backward ? found > best : found < best))) {
+			best = found;
+			any = true;
+		}
+	}
+	if (result < 0)
+		return result;
+	if (any)
+		*ret_offset = best;
+	return any;
+}
+
+/* plan_next() for any node. */
+static int plan_next_node(struct plan_node *node, const struct journal *j, struct window *w,
+			  uint64_t from, bool backward, uint64_t *ret_offset)
+{
+	if (node->empty)
+		return 0;
+	switch (node->match->kind) {
+	case MATCH_TERM:
+		return plan_next_term(node, j, w, from, backward, ret_offset);
+	case MATCH_AND:
+		return plan_next_and(node, j, w, from, backward, ret_offset);
+	case MATCH_OR:
+		return plan_next_or(node, j, w, from, backward, ret_offset);
+	}
+	return 0;
+}
+
+int plan_next(struct plan *p, const struct journal *j, struct window *w, uint64_t from,
+	      bool backward, uint64_t horizon, uint64_t *ret_offset)
+{
+	uint64_t found;
+	int r;
+
+	if (backward && from > horizon)
+		from = horizon;
+	r = plan_next_node(p->root, j, w, from, backward, &found);
+	if (r <= 0)
+		return r;
+	if (found > horizon)
+		return 0;
+	*ret_offset = found;
+	return 1;
+}

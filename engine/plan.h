@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of a match expression one file needs: each term resolved by hash to its data object and that
+ * object's chain of entries, or the verdict that the file holds nothing that matches.
+ */
+#ifndef ENGINE_PLAN_H
+#define ENGINE_PLAN_H
+
+#include "engine/match.h"
+#include "formats/journal/journal.h"
+
+#define PLAN_OFFSETS 64u
+
+/* A node of the expression in one file; parallel to struct match_node. */
+struct plan_node {
+	const struct match_node *match;
+	struct plan_node *children;   /* child_count of them, in an order of the plan's own */
+	size_t child_count;
+	bool empty;                   /* nothing in this file matches it */
+	uint64_t count_max;           /* entries that can match, at most */
+	/* MATCH_TERM */
+	bool resolved;
+	struct chain chain;
+	uint64_t first_index;         /* of offsets[0] in the chain */
+	unsigned offset_count;        /* offsets copied from the chain */
+	uint64_t offsets[PLAN_OFFSETS];
+};
+
+struct plan {
+	struct plan_node *root;       /* NULL: every entry matches */
+	bool ready;                   /* all terms are resolved */
+};
+
+/* Allocates the nodes for an expression. */
+int plan_init(struct plan *p, const struct match *match);
+void plan_done(struct plan *p);
+
+/*
+ * Resolves what is not resolved yet: all terms at once, so that one turn brings the next read of
+ * each. 0 when ready: then p->root->empty tells whether the file can be left out.
+ */
+int plan_resolve(struct plan *p, const struct journal *j, struct window *w,
+		 struct payload_decoder *decoder);
+
+/*
+ * The nearest offset that matches: at or after FROM, or with BACKWARD at or before it. 1, 0 (none),
+ * -EAGAIN. Offsets beyond HORIZON are not looked at. Runs fastest when FROM moves in one direction.
+ */
+int plan_next(struct plan *p, const struct journal *j, struct window *w, uint64_t from,
+	      bool backward, uint64_t horizon, uint64_t *ret_offset);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading the fields of an entry. All bytes that an entry lacks are asked for together: the walk
+ * over its items goes on after the first that is missing. Items are read in groups, so that an
+ * entry that claims millions of them does not have to be in memory at once. What is damaged is left
+ * out and remembered; it is reported when the load succeeds, since a load may run several times.
+ */
+#include "engine/reader.h"
+
+#include <stdlib.h>
+
+#include "engine/match.h"
+
+/* Items looked at together. */
+#define READER_GROUP 4096u
+
+int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_bytes_max)
+{
+	*r = (struct reader){ .bytes_max = entry_bytes_max };
+	return payload_decoder_new(decode_bytes_max, &r->decoder);
+}
+
+void reader_done(struct reader *r)
+{
+	payload_decoder_free(r->decoder);
+	free(r->fields);
+	free(r->has);
+	*r = (struct reader){ 0 };
+}
+
+/* Remembers damage, as much as there is room for. */
+static void reader_damaged(struct reader *r, uint64_t offset, int error, const char *detail)
+{
+	if (r->damage_count < READER_DAMAGE_MAX)
+		r->damage[r->damage_count++] = (struct reader_damage){ offset, error, detail };
+}
+
+/* Appends a field. */
+static inline int reader_append(struct reader *r, const uint8_t *bytes, uint64_t size,
+				uint32_t name_size)
+{
+	if (unlikely(r->field_count == r->field_capacity)) {
+		size_t capacity = r->field_capacity ? r->field_capacity * 2 : 64;
+		struct output_field *fields = reallocarray(r->fields, capacity, sizeof(*fields));
+
+		if (!fields)
+			return -ENOMEM;
+		r->fields = fields;
+		r->field_capacity = capacity;
+	}
+	r->fields[r->field_count++] = (struct output_field){ bytes, size, name_size };
+	return 0;
+}
+
+/* The offset of the first '=', or SIZE. Names are short, so a plain loop beats a call. */
+static inline uint32_t reader_name_size(const uint8_t *bytes, uint64_t size)
+{
+	uint64_t end = size < UINT32_MAX ? size : UINT32_MAX, i = 0;
+
+	for (; i + 8 <= end; i += 8) {
+		uint64_t x = load_le64(bytes + i) ^ UINT64_C(0x3d3d3d3d3d3d3d3d);
+		uint64_t zero = (x - UINT64_C(0x0101010101010101)) & ~x &
+				UINT64_C(0x8080808080808080);
+
+		if (zero)
+			return (uint32_t)(i + (uint64_t)__builtin_ctzll(zero) / 8);
+	}
+	while (i < end && bytes[i] != '=')
+		i++;
+	return (uint32_t)i;
+}
+
+/* Whether a payload is of a field that the filter asks for; which one in *ret_name. */
+static inline int reader_wants(struct reader *r, const struct reader_filter *filter,
+			       const struct payload_view *view, size_t *ret_name)
+{
+	for (size_t i = 0; i < filter->count; i++) {
+		size_t size = filter->sizes[i]; /* of NAME= */
+
+		if (!view->compression) {
+			if (view->size > size && memcmp(view->bytes, filter->names[i], size) == 0) {
+				*ret_name = i;
+				return 1;
+			}
+		} else {
+			int found = payload_starts_with(r->decoder, view->compression, view->bytes,
+							view->size, filter->names[i], size);
+
+			if (found < 0)
+				return found;
+			if (found) {
+				*ret_name = i;
+				return 1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Whether a field of this filter name has been found already. */
+static bool reader_has_name(const struct reader *r, const struct reader_filter *filter, size_t name)
+{
+	for (size_t i = 0; i < r->field_count; i++) {
+		if (r->fields[i].size >= filter->sizes[name] &&
+		    memcmp(r->fields[i].bytes, filter->names[name], filter->sizes[name]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Decodes a payload if it has to be, and appends it. Damage is not an error here. */
+static int reader_take(struct reader *r, const struct payload_view *view, uint64_t offset,
+		       uint64_t *bytes_left)
+{
+	const uint8_t *bytes = view->bytes;
+	uint64_t size = view->size;
+	int error;
+
+	if (unlikely(view->compression)) {
+		error = payload_decode(r->decoder, view->compression, view->bytes, view->size, &bytes,
+				       &size);
+		if (error < 0) {
+			reader_damaged(r, offset, error,
+				       error == -ENOBUFS ? "a field is larger than the limit" :
+							   "a field cannot be decompressed");
+			if (error == -ENOMEM)
+				return error;
+			return 0;
+		}
+	}
+	if (unlikely(size > *bytes_left)) {
+		reader_damaged(r, offset, -ENOBUFS, "an entry is larger than the limit");
+		return 0;
+	}
+	*bytes_left -= size;
+	return reader_append(r, bytes, size, reader_name_size(bytes, size));
+}
+
+/* One item of an entry. 1: nothing more is needed of this entry. */
+static int reader_item(struct reader *r, const struct journal *j, struct window *w, uint64_t offset,
+		       const struct reader_filter *filter, bool lacking, uint64_t *bytes_left)
+{
+	struct payload_view view;
+	size_t name = 0;
+	int error;
+
+	error = object_payload(j, w, offset, &view);
+	if (unlikely(error < 0)) {
+		if (error == -EAGAIN)
+			return error;
+		reader_damaged(r, offset, error, "a field cannot be read");
+		return 0;
+	}
+	if (unlikely(lacking))
+		return 0; /* only looking for what else is missing */
+	if (filter->all)
+		return reader_take(r, &view, offset, bytes_left);
+	error = reader_wants(r, filter, &view, &name);
+	if (error <= 0) {
+		if (error < 0)
+			reader_damaged(r, offset, error, "a field cannot be decompressed");
+		return 0;
+	}
+	if (filter->first_only && filter->count > 1 && reader_has_name(r, filter, name))
+		return 0;
+	error = reader_take(r, &view, offset, bytes_left);
+	if (error < 0)
+		return error;
+	return filter->first_only && r->field_count == filter->count;
+}
+
+int reader_load(struct reader *r, const struct journal *j, struct window *w,
+		const struct entry_object *entry, const struct reader_filter *filter)
+{
+	uint64_t bytes_left = r->bytes_max;
+	bool lacking = false;
+
+	r->field_count = 0;
+	r->damage_count = 0;
+	payload_decoder_reset(r->decoder);
+	for (uint64_t first = 0; first < entry->n_items; first += READER_GROUP) {
+		uint64_t count = entry->n_items - first < READER_GROUP ? entry->n_items - first :
+									 READER_GROUP;
+		const uint8_t *items;
+		int error = object_entry_items(j, w, entry, first, count, &items);
+
+		if (error < 0) {
+			if (error != -EAGAIN)
+				reader_damaged(r, entry->offset, error, "an entry cannot be read");
+			return error == -EAGAIN ? error : 0;
+		}
+		for (uint64_t i = 0; i < count; i++) {
+			error = reader_item(r, j, w, entry_item(j, items, i), filter, lacking,
+					    &bytes_left);
+			if (likely(error == 0))
+				continue;
+			if (error > 0)
+				return 0;
+			if (error != -EAGAIN)
+				return error;
+			lacking = true;
+			if (w->want_count == WINDOW_WANTS_MAX)
+				return -EAGAIN;
+		}
+		if (lacking)
+			return -EAGAIN;
+	}
+	return 0;
+}
+
+/* Marks the terms at and below NODE that a field is equal to. */
+static void reader_mark(const struct match_node *node, const struct output_field *field, bool *has)
+{
+	if (node->kind == MATCH_TERM) {
+		if (node->size == field->size && memcmp(node->data, field->bytes, node->size) == 0)
+			has[node->ordinal] = true;
+		return;
+	}
+	for (size_t i = 0; i < node->child_count; i++)
+		reader_mark(node->children[i], field, has);
+}
+
+int reader_matches(struct reader *r, const struct match *match, bool *ret_matches)
+{
+	if (r->has_capacity < match->term_count) {
+		bool *has = realloc(r->has, match->term_count);
+
+		if (!has)
+			return -ENOMEM;
+		r->has = has;
+		r->has_capacity = match->term_count;
+	}
+	memset(r->has, 0, match->term_count);
+	for (size_t i = 0; i < r->field_count; i++)
+		reader_mark(match->root, &r->fields[i], r->has);
+	*ret_matches = match_evaluate(match->root, r->has);
+	return 0;
+}

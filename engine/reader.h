@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a reference to an entry to its fields: what one thread needs for it. Fields are gathered
+ * into the reader, decompressed where they have to be, and stay until the next entry is loaded.
+ */
+#ifndef ENGINE_READER_H
+#define ENGINE_READER_H
+
+#include "formats/journal/journal.h"
+#include "formats/output/output.h"
+
+struct match;
+
+#define READER_DAMAGE_MAX 16u
+
+/* Damage met while an entry was loaded: reported once the load has succeeded. */
+struct reader_damage {
+	uint64_t offset;
+	int error;
+	const char *detail;
+};
+
+/* Which fields of entries matter. */
+struct reader_filter {
+	bool all;
+	bool first_only;          /* of each name */
+	size_t count;
+	const char *const *names; /* when not all */
+	const size_t *sizes;
+};
+
+struct reader {
+	struct payload_decoder *decoder;
+	struct output_field *fields;
+	size_t field_count, field_capacity;
+	uint64_t bytes_max;       /* of one entry's fields; the rest is left out */
+	bool *has;                /* reader_matches(): which terms the entry holds */
+	size_t has_capacity;
+	unsigned damage_count;
+	struct reader_damage damage[READER_DAMAGE_MAX];
+};
+
+int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_bytes_max);
+void reader_done(struct reader *r);
+
+/*
+ * Loads the fields of an entry: 0, -EAGAIN (wants in W), -ENOMEM. Damaged fields are left out and
+ * listed in damage[].
+ */
+int reader_load(struct reader *r, const struct journal *j, struct window *w,
+		const struct entry_object *entry, const struct reader_filter *filter);
+
+/* Whether the entry whose fields were loaded last matches. 0, -ENOMEM. */
+int reader_matches(struct reader *r, const struct match *match, bool *ret_matches);
+
+#endif

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The phases of a scan: opening, looking up, positioning, merging. What is needed of many files is
+ * asked for in waves: one step over all of them at once, so that N files cost a few round trips to
+ * the disk. Nothing here waits; -EAGAIN goes up to whoever drives the loop.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "engine/engine.h"
+
+/* More entries than this are worth streaming the files for; fewer are looked up one by one. */
+#define SCAN_STREAM_ENTRIES 2000u
+
+/* ---- waves ------------------------------------------------------------------------------ */
+
+/* Begins a step over all sources that WANTS says yes to, NULL: all that have not failed. */
+static void engine_wave_begin(struct jscan *e, source_step_fn step,
+			      bool (*wants)(const struct source *s))
+{
+	for (size_t i = 0; i < e->source_count; i++)
+		e->sources[i]->in_wave = false;
+	e->wave = (struct engine_wave){ .step = step, .wants = wants };
+	e->wave_runs = true;
+}
+
+/* Tries one source. Its own failure is no error of the wave. */
+static int engine_wave_try(struct jscan *e, struct source *s)
+{
+	int r = source_try(s, e->wave.step);
+
+	if (r == -EBUSY || r == -ENOMEM)
+		return r;
+	if (r == -EAGAIN && !s->error) {
+		if (!s->in_wave)
+			e->wave.pending++;
+		s->in_wave = true;
+		return 0;
+	}
+	if (s->in_wave)
+		e->wave.pending--;
+	s->in_wave = false;
+	return 0;
+}
+
+/* Goes on with the wave: 0 when all have answered, -EAGAIN. */
+static int engine_wave_run(struct jscan *e)
+{
+	struct list *l;
+	int r;
+
+	while ((l = list_pop(&e->runnable))) {
+		struct source *s = container_of(l, struct source, run_link);
+
+		if (!s->in_wave)
+			continue;
+		r = engine_wave_try(e, s);
+		if (r == -EBUSY)
+			list_append(&e->busy, &s->run_link); /* until a descriptor is free */
+		else if (r < 0)
+			return r;
+	}
+	while (e->wave.next < e->source_count) {
+		struct source *s = e->sources[e->wave.next];
+
+		if (!s->error && (!e->wave.wants || e->wave.wants(s))) {
+			r = engine_wave_try(e, s);
+			if (r == -EBUSY)
+				return -EAGAIN;
+			if (r < 0)
+				return r;
+		}
+		e->wave.next++;
+	}
+	if (e->wave.pending)
+		return -EAGAIN;
+	e->wave_runs = false;
+	return 0;
+}
+
+/* A whole wave: begins it, or goes on with it. */
+static int engine_wave(struct jscan *e, source_step_fn step, bool (*wants)(const struct source *s))
+{
+	if (!e->wave_runs)
+		engine_wave_begin(e, step, wants);
+	return engine_wave_run(e);
+}
+
+/* ---- opening ---------------------------------------------------------------------------- */
+
+/* By canonical path. */
+static int engine_compare_paths(const void *a, const void *b)
+{
+	const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+
+	return strcmp(x->path, y->path);
+}
+
+/* The order in which files are numbered: first realtime, file ID, path. Unusable ones last. */
+static int engine_compare_files(const void *a, const void *b)
+{
+	const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+	int r;
+
+	if (!x->error != !y->error)
+		return x->error ? 1 : -1;
+	if (x->journal.header.head_entry_realtime != y->journal.header.head_entry_realtime)
+		return x->journal.header.head_entry_realtime < y->journal.header.head_entry_realtime ?
+			       -1 : 1;
+	r = memcmp(&x->journal.header.file_id, &y->journal.header.file_id, sizeof(struct id128));
+	return r ? r : strcmp(x->path, y->path);
+}
+
+/* One file under two names is one file, as for version 262. */
+static void engine_drop_aliases(struct jscan *e)
+{
+	size_t kept = 0;
+
+	qsort(e->sources, e->source_count, sizeof(*e->sources), engine_compare_paths);
+	for (size_t i = 0; i < e->source_count; i++) {
+		struct source *s = e->sources[i], *last = kept ? e->sources[kept - 1] : NULL;
+
+		if (last && s->given_fd < 0 && last->given_fd < 0 && !s->error && !last->error &&
+		    strcmp(s->path, last->path) == 0) {
+			s->error = -EEXIST;
+			source_close(s);
+		}
+		e->sources[kept++] = s;
+	}
+}
+
+int engine_open_step(struct jscan *e)
+{
+	int r;
+
+	if (e->phase > PHASE_OPEN)
+		return 0;
+	r = engine_start_io(e);
+	if (r < 0)
+		return r;
+	r = engine_wave(e, source_step_header, NULL);
+	if (r < 0)
+		return r;
+	engine_drop_aliases(e);
+	qsort(e->sources, e->source_count, sizeof(*e->sources), engine_compare_files);
+	e->usable_count = 0;
+	for (size_t i = 0; i < e->source_count; i++) {
+		e->sources[i]->number = (uint32_t)i;
+		e->usable_count += !e->sources[i]->error;
+	}
+	e->phase = PHASE_NEWEST;
+	return 0;
+}
+
+/* ---- positions -------------------------------------------------------------------------- */
+
+/* True if the files do not all number their entries alike: then the boots decide. */
+static bool engine_has_several_ids(const struct jscan *e)
+{
+	const struct source *first = NULL;
+
+	for (size_t i = 0; i < e->source_count; i++) {
+		const struct source *s = e->sources[i];
+
+		if (s->error)
+			continue;
+		if (first && first->seqnum_id != s->seqnum_id)
+			return true;
+		first = s;
+	}
+	return false;
+}
+
+int engine_enter_newest(struct jscan *e)
+{
+	if (e->newest_known)
+		return 0;
+	for (size_t i = 0; i < e->source_count; i++) {
+		int r = order_add_newest(&e->order, &e->sources[i]->newest);
+
+		if (r < 0)
+			return r;
+	}
+	e->newest_known = true;
+	return 0;
+}
+
+/* True if positions cannot be known without looking into the files. */
+static bool engine_must_locate(const struct jscan *e)
+{
+	return e->seek.kind == SEEK_PLACE || e->match.root;
+}
+
+/* True if so much will be read that the files are worth streaming. */
+static bool engine_streams(const struct jscan *e)
+{
+	return e->limit > SCAN_STREAM_ENTRIES && e->tail > SCAN_STREAM_ENTRIES;
+}
+
+/* Where reading starts if the caller did not say: the near end, or the near bound. */
+static void engine_default_seek(struct jscan *e)
+{
+	bool from_end = e->backward || e->tail != UINT64_MAX;
+	uint64_t bound = from_end ? e->until : e->since;
+
+	if (e->seek.set)
+		return;
+	e->seek = (struct engine_seek){ .kind = from_end ? SEEK_TAIL : SEEK_HEAD };
+	if (bound != (from_end ? UINT64_MAX : 0)) {
+		e->seek.kind = SEEK_PLACE;
+		e->seek.has_realtime = true;
+		e->seek.realtime = bound;
+	}
+}
+
+void engine_reposition(struct jscan *e)
+{
+	if (e->phase > PHASE_PLAN)
+		e->phase = PHASE_PLAN;
+	e->yielded = 0;
+	e->skipped = 0;
+	e->wave_runs = false;
+	e->until_is_checked = true;
+	e->merge.has_last = false;
+	e->has_previous = false;
+	e->batch.count = e->batch.at = 0;
+	e->batch.ended = false;
+	e->batch.loaded = false;
+}
+
+/* Prepares all sources for reading in the direction of the phase that follows. */
+static void engine_rewind(struct jscan *e)
+{
+	bool backward = e->backward || e->tail != UINT64_MAX;
+
+	engine_default_seek(e);
+	for (size_t i = 0; i < e->source_count; i++) {
+		struct source *s = e->sources[i];
+
+		s->walk.consumed_offset = 0;
+		source_rewind(s, backward);
+	}
+}
+
+/* The tail has been counted: what was passed over backward is read forward. */
+static int engine_turn_round(struct jscan *e)
+{
+	for (size_t i = 0; i < e->source_count; i++) {
+		struct source *s = e->sources[i];
+		uint64_t consumed = s->walk.consumed_offset;
+
+		source_rewind(s, false);
+		s->walk.consumed_offset = consumed;
+		if (!consumed) {
+			s->candidate = CANDIDATE_NONE;
+			s->drained = true;
+			s->walk.located = true;
+		}
+	}
+	e->until_is_checked = e->skipped < e->tail;
+	e->merge.has_last = false;
+	return merge_prepare(&e->merge, e, false);
+}
+
+/* Counts back over the entries that the tail is made of. 0 when done, -EAGAIN. */
+static int engine_skip_tail(struct jscan *e)
+{
+	while (e->skipped < e->tail) {
+		struct source *s;
+		int r = merge_pop(&e->merge, e, &s);
+
+		if (r < 0)
+			return r;
+		if (r == 0 || s->entry.realtime < e->since)
+			break;
+		source_consume(s);
+		e->skipped++;
+	}
+	return 0;
+}
+
+/* Which sources a wave is for. */
+static bool engine_wants_newest(const struct source *s)
+{
+	return !s->newest_done;
+}
+
+static bool engine_wants_place(const struct source *s)
+{
+	return !s->walk.located;
+}
+
+static bool engine_wants_head(const struct source *s)
+{
+	return s->candidate == CANDIDATE_UNKNOWN && merge_needs_head(&s->engine->merge, s);
+}
+
+/* One phase of getting ready. 1: the next phase; 0: ready to yield entries; -EAGAIN. */
+static int engine_prepare_phase(struct jscan *e)
+{
+	int r = 0;
+
+	switch (e->phase) {
+	case PHASE_OPEN:
+		r = engine_open_step(e);
+		return r < 0 ? r : 1;
+	case PHASE_NEWEST:
+		if (!e->newest_known && engine_has_several_ids(e)) {
+			r = engine_wave(e, source_step_newest, engine_wants_newest);
+			r = r < 0 ? r : engine_enter_newest(e);
+		}
+		break;
+	case PHASE_PLAN:
+		if (!e->wave_runs)
+			engine_rewind(e);
+		if (e->match.root && e->options.plan != JSCAN_PLAN_SCAN)
+			r = engine_wave(e, source_step_plan, NULL);
+		break;
+	case PHASE_LOCATE:
+		e->streams = engine_streams(e);
+		if (engine_must_locate(e) || e->turned)
+			r = engine_wave(e, source_step_locate, engine_wants_place);
+		if (r == 0 && !e->turned)
+			r = merge_prepare(&e->merge, e, e->backward || e->tail != UINT64_MAX);
+		break;
+	case PHASE_HEADS:
+		if (e->wave_runs || e->merge.start_at == 0)
+			r = engine_wave(e, source_step_next, engine_wants_head);
+		r = r < 0 ? r : merge_start(&e->merge, e);
+		if (r == 0 && (e->tail == UINT64_MAX || e->turned)) {
+			e->phase = PHASE_RUN;
+			return 1;
+		}
+		break;
+	case PHASE_TAIL:
+		r = engine_skip_tail(e);
+		if (r < 0)
+			return r;
+		r = engine_turn_round(e);
+		e->turned = true;
+		e->phase = PHASE_LOCATE;
+		return r < 0 ? r : 1;
+	case PHASE_RUN:
+	case PHASE_END:
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	e->phase++;
+	return 1;
+}
+
+int engine_next_candidate(struct jscan *e, struct source **ret_source)
+{
+	struct source *s;
+	int r;
+
+	while (unlikely(e->phase < PHASE_RUN)) {
+		r = engine_prepare_phase(e);
+		if (r < 0)
+			return r;
+	}
+	if (e->phase == PHASE_END || e->yielded >= e->limit)
+		return 0;
+	r = merge_pop(&e->merge, e, &s);
+	if (r <= 0) {
+		if (r == 0)
+			e->phase = PHASE_END;
+		return r;
+	}
+	if (unlikely(e->backward ? s->entry.realtime < e->since :
+				   e->until_is_checked && s->entry.realtime > e->until)) {
+		e->phase = PHASE_END;
+		return 0;
+	}
+	e->yielded++;
+	*ret_source = s;
+	return 1;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sinks: checks and completes an outsider's table, so that no call site tests for NULL, and fans
+ * out to several. Also what an entry looks like to them.
+ */
+#ifndef ENGINE_SINK_H
+#define ENGINE_SINK_H
+
+#include "engine/reader.h"
+#include "formats/output/output.h"
+#include "jscan.h"
+
+/* A sink's bytes are handed on when there are this many ... */
+#define SINK_WRITE_BYTES (1u << 20)
+/* ... and its buffer is kept for reuse if it is no larger than this. */
+#define SINK_BUFFER_KEEP_BYTES (4u << 20)
+
+/* What a public entry is: a view of the reader's fields, or a copy of its own. */
+struct jscan_entry {
+	struct jscan_entry_info info;
+	const struct output_field *fields;
+	size_t field_count;
+	void *owned;          /* of jscan_entry_dup(): fields, bytes and path in one allocation */
+	struct jscan *engine; /* borrowed ones: for what is still to be loaded */
+	struct output_cache *cache; /* of the thread that formats */
+};
+
+struct source;
+
+struct jscan_buffer {
+	struct output_buffer bytes;
+};
+
+struct sink {
+	struct jscan_sink_ops ops;
+	void *userdata;
+	bool formats;                 /* format and write, instead of entry */
+	const struct output_options *output; /* built-in: which fields it needs */
+	struct jscan_buffer buffer;
+	bool stopped;                 /* answered 1 */
+};
+
+struct sink_list {
+	struct sink **sinks;
+	size_t count;
+};
+
+int sink_add(struct sink_list *list, const struct jscan_sink_ops *ops, void *userdata,
+	     struct sink **ret_sink);
+void sink_list_done(struct sink_list *list);
+
+/* Hands what a sink has formatted to its write slot. */
+int sink_write(struct sink *sink);
+
+/* Makes the public view of an entry. */
+void entry_view(struct jscan_entry *view, struct jscan *engine, const struct source *source,
+		const struct entry_object *entry, const struct reader *reader);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One journal file of a scan: its descriptor and image, its header, and its place in the walk over
+ * its entries. A source is driven by steps: functions that look at the image and either answer or
+ * lack bytes; source_try() asks for what is lacking and answers -EAGAIN until it is there.
+ */
+#ifndef ENGINE_SOURCE_H
+#define ENGINE_SOURCE_H
+
+#include "engine/order.h"
+#include "engine/plan.h"
+#include "formats/journal/journal.h"
+#include "jscan.h"
+#include "uring/image.h"
+#include "uring/readahead.h"
+
+struct jscan;
+
+/* Where a source's bytes are. Every change goes through source_set_state(). */
+enum source_state {
+	SOURCE_CLOSED,  /* no descriptor and no image: before the first open, or parked */
+	SOURCE_OPENING, /* the open is the kernel's; ends with its completion */
+	SOURCE_OPEN,    /* the image is there, no needed read is in flight: steps may run */
+	SOURCE_WAITING, /* needed reads are in flight; ends when the image is ready */
+	SOURCE_CLOSING, /* the image waits for its last reads */
+	SOURCE_FAILED,  /* the file cannot be used: for good */
+	SOURCE_STATE_COUNT
+};
+
+/* What a source has to offer to the merge. */
+enum source_candidate {
+	CANDIDATE_UNKNOWN, /* the next entry has to be found */
+	CANDIDATE_THERE,   /* entry and key are those of the next entry */
+	CANDIDATE_NONE,    /* there is no further entry */
+};
+
+#define SOURCE_OFFSETS 256u
+
+/* The walk over a file's entries in one direction. */
+struct source_walk {
+	bool backward;
+	bool located;            /* index (and from) are set */
+	uint64_t index;          /* in the global chain: of the next element, or one past it if
+				  * backward; not used with a plan */
+	uint64_t from;           /* with a plan: where to look for the next match; 0: nowhere */
+	uint64_t last_offset;    /* of the last candidate: the next must be strictly beyond; 0 */
+	uint64_t consumed_offset; /* of the last entry that the merge took; 0 */
+	unsigned at, count;      /* of offsets, those copied from the chain; backward: from the end */
+	uint64_t offsets[SOURCE_OFFSETS];
+};
+
+struct source {
+	struct jscan *engine;
+	char *path;              /* as found, then canonical once opened */
+	unsigned added;          /* position in the order of adding */
+	uint32_t number;         /* position in the order of files: see engine_number_files() */
+	enum source_state state;
+	int error;               /* SOURCE_FAILED: why */
+	int given_fd;            /* of jscan_add_fd(), or -1 */
+	bool take_fd;
+	bool header_known;
+	bool drained;            /* the merge is done with it */
+	bool streaming;          /* read-ahead is set up */
+	bool pinned;             /* a step has waited: what it read stays until it commits */
+	unsigned refs;           /* references to entries of this file in the batch */
+	unsigned header_tries;
+	struct io_op open_op;
+	struct io_stat stat;
+	struct image image;
+	bool image_there;
+	struct journal journal;
+	uint64_t horizon;        /* offset of the last entry of the snapshot, UINT64_MAX if not needed */
+	struct window window;
+	uint64_t evictions;      /* of the pool when the window's run was last looked at */
+	uint64_t turn;           /* of the engine when the window was last brought up to date */
+	struct order_newest newest;
+	uint32_t seqnum_id;      /* number of header.seqnum_id */
+	struct id128 last_boot_id; /* whose number is last_boot */
+	uint32_t last_boot;
+	bool last_boot_known;
+	struct chain chain;
+	struct plan plan;
+	struct source_walk walk;
+	enum source_candidate candidate;
+	struct entry_object entry;
+	struct order_key key;
+	struct readahead readahead;
+	uint64_t last_realtime;  /* of the candidate before, MERGE_TIME */
+	bool last_realtime_known;
+	bool newest_done;
+	bool in_wave;            /* tried in the engine's current wave, not answered */
+	size_t merge_at;         /* MERGE_FOLD: position among the merge's items */
+	struct list id_link, clock_link; /* in the merge's groups */
+	uint64_t reported[32];   /* hashes of problems already reported */
+	struct list run_link;    /* engine->runnable: something has changed for it */
+	struct list open_link;   /* engine->open_sources, least recently used first */
+};
+
+/* Runs on an open source; -EAGAIN with wants in source->window, or an answer. */
+typedef int (*source_step_fn)(struct source *s);
+
+int source_new(struct jscan *engine, const char *path, struct source **ret_source);
+/* Frees a source whose image has nothing in flight. */
+void source_free(struct source *s);
+
+void source_set_state(struct source *s, enum source_state state);
+
+/*
+ * Runs a step, opening the file first if it is closed. -EAGAIN: the source waits for reads, for
+ * its open, or for a free descriptor; it is put on engine->runnable when that ends. A file that
+ * fails answers its error, once and for all.
+ */
+int source_try(struct source *s, source_step_fn step);
+
+/* Steps. */
+int source_step_header(struct source *s);
+int source_step_newest(struct source *s);
+int source_step_plan(struct source *s);
+int source_step_locate(struct source *s);
+int source_step_candidate(struct source *s);
+/* Whatever of the above is missing up to the next candidate. */
+int source_step_next(struct source *s);
+
+/* The merge took the candidate: the next one has to be found. */
+void source_consume(struct source *s);
+
+/* Brings the window up to date with the image. Every step begins with it. */
+void source_refresh_window(struct source *s);
+
+/* Puts the walk back to its start, to be located anew in this direction. */
+void source_rewind(struct source *s, bool backward);
+
+/* Gives up descriptor and image; what is known of the file stays. Nothing may refer to its bytes. */
+void source_close(struct source *s);
+
+/* The file cannot be used: reports it, closes it. */
+void source_fail(struct source *s, enum jscan_reason reason, int error, const char *detail);
+
+/* Completions, called by the loop. */
+void source_opened(struct source *s);
+void source_image_ready(struct source *s);
+
+/* Queues what should be read before it is wanted; ROOM_BYTES at most. Returns the bytes asked for. */
+uint64_t source_read_ahead(struct source *s, uint64_t room_bytes);
+
+#endif
