@@ -17,6 +17,7 @@ struct left_out {
 
 struct problems {
 	bool name_damaged;         /* --strict without -q: each damaged file is named once */
+	bool opened;               /* problems_report() has run: what comes now is damage */
 	uint64_t count;            /* of everything reported */
 	bool no_memory;            /* something reported could not be kept */
 	struct left_out *left_out; /* in the order of the reports */

@@ -29,10 +29,9 @@ struct show {
 	struct jscan *engine;
 	struct problems problems;
 	struct watch watch;
-	bool unreadable; /* --file named a file that cannot be opened */
-	bool stopped;    /* by a signal */
-	bool skipped;    /* the entry of --after-cursor has been read and is not to be shown */
-	bool nothing;    /* there is no entry to show, which was seen before the scan */
+	bool unreadable;         /* --file named a file that cannot be opened */
+	bool stopped;            /* by a signal */
+	bool nothing;            /* there is no entry to show, which was seen before the scan */
 	uint64_t counted_before; /* entries that were looked at before the scan */
 };
 
@@ -136,13 +135,37 @@ static int show_add_matches(struct show *show)
 	return 0;
 }
 
+/* Reads the first entry from the cursor of --after-cursor on: if it is the cursor's own, the scan
+ * goes on behind it, else it begins with it. The
+ * limit counts the entry that is skipped. */
+static int show_skip_cursor(struct show *show)
+{
+	const struct settings *settings = show->settings;
+	const struct jscan_entry *entry;
+	int r = 0;
+
+	if (settings->lines != LINES_ALL)
+		r = jscan_set_limit(show->engine, settings->lines + 1);
+	if (r >= 0)
+		r = jscan_next(show->engine, &entry);
+	if (r < 0)
+		return r;
+	show->nothing = r == 0;
+	show->counted_before += r > 0;
+	if (r > 0 && jscan_test_cursor(entry, settings->after_cursor) > 0) {
+		jscan_entry_cursor(entry, show->watch.cursor);
+		return 0;
+	}
+	r = jscan_seek_cursor(show->engine, settings->after_cursor);
+	return r < 0 ? r : jscan_set_limit(show->engine, settings->lines);
+}
+
 /* Sets how many entries to show, from which end, and where a cursor says to begin. */
 static int show_position(struct show *show)
 {
 	const struct settings *settings = show->settings;
 	const char *cursor = settings->cursor ? settings->cursor : settings->after_cursor;
 	bool reverse = settings->seen[OPTION_REVERSE];
-	const struct jscan_entry *entry;
 	int r;
 
 	r = jscan_set_direction(show->engine, reverse ? JSCAN_BACKWARD : JSCAN_FORWARD);
@@ -151,26 +174,13 @@ static int show_position(struct show *show)
 		if (r < 0)
 			return message_error("Failed to seek to cursor: %s", strerror(-r));
 	}
-	if (r >= 0 && settings->after_cursor) {
-		r = jscan_next(show->engine, &entry);
-		show->counted_before += r > 0;
-		show->skipped = r > 0 && jscan_test_cursor(entry, cursor) > 0;
-		if (show->skipped)
-			jscan_entry_cursor(entry, show->watch.cursor);
-		else if (r > 0)
-			r = jscan_seek_cursor(show->engine, cursor);
-		else if (r == 0)
-			show->nothing = true;
-	}
-	if (r < 0)
-		return message_error("Failed to find the first entry: %s", strerror(-r));
-	if (settings->lines == LINES_ALL)
-		return 0;
-	if (settings->lines_first || reverse || cursor)
+	if (r >= 0 && settings->after_cursor)
+		r = show_skip_cursor(show);
+	else if (r >= 0 && (settings->lines_first || reverse || cursor))
 		r = jscan_set_limit(show->engine, settings->lines);
-	else
+	else if (r >= 0 && settings->lines != LINES_ALL)
 		r = jscan_set_tail(show->engine, settings->lines);
-	return r < 0 ? message_error("Failed to limit the entries: %s", strerror(-r)) : 0;
+	return r < 0 ? message_error("Failed to find the first entry: %s", strerror(-r)) : 0;
 }
 
 /* With -n 0 nothing is shown; the cursor is that of the entry at which showing would begin. */
@@ -221,6 +231,22 @@ static int show_check_fields(struct show *show)
 	return 0;
 }
 
+/* Whether a mode prints all fields of an entry. */
+static bool show_prints_all_fields(enum jscan_mode mode)
+{
+	switch (mode) {
+	case JSCAN_MODE_VERBOSE:
+	case JSCAN_MODE_EXPORT:
+	case JSCAN_MODE_JSON:
+	case JSCAN_MODE_JSON_PRETTY:
+	case JSCAN_MODE_JSON_SSE:
+	case JSCAN_MODE_JSON_SEQ:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Attaches the output to standard output, and whatever looks on. */
 static int show_attach(struct show *show)
 {
@@ -249,7 +275,9 @@ static int show_attach(struct show *show)
 	if (r < 0)
 		return message_error("Failed to set up the output: %s", strerror(-r));
 	show->watch.keep_cursor = seen[OPTION_SHOW_CURSOR];
-	show->watch.show_progress = !settings->quiet && watch_progress_wanted();
+	/* A sink that looks on has all fields decoded: not for modes that need only a few. */
+	show->watch.show_progress = show_prints_all_fields(settings->mode) && !seen[OPTION_QUIET] &&
+				    watch_progress_wanted();
 	r = watch_attach(&show->watch, show->engine);
 	return r < 0 ? message_memory() : 0;
 }
