@@ -2,10 +2,14 @@
 /*
  * Looking into a file that fixture.c has made, and overwriting parts of it. Objects are found by
  * what the writer remembers and not by reading the file, so that a file stays addressable after it
- * has been damaged; only arrays and items are found by following the file's own links.
+ * has been damaged; only arrays and items are found by following the file's own links. And the way
+ * to the disk, for the file as it is by then.
  */
 #include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/support/fixture-private.h"
 
@@ -151,4 +155,26 @@ void fixture_resize(struct fixture *fx, size_t size)
 	if (size > fx->size)
 		memset(fx->bytes + fx->size, 0, size - fx->size);
 	fx->size = size;
+}
+
+void fixture_write(const struct fixture *fx, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	size_t done = 0;
+
+	if (fd < 0) {
+		perror(path);
+		abort();
+	}
+	while (done < fx->size) {
+		ssize_t n = write(fd, fx->bytes + done, fx->size - done);
+
+		if (n <= 0) {
+			perror(path);
+			abort();
+		}
+		done += (size_t)n;
+	}
+	if (close(fd) < 0)
+		abort();
 }

@@ -9,10 +9,8 @@
  * It does not seal: the tags of a sealed file have the right shape and made-up contents.
  */
 #include <assert.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tests/support/fixture-private.h"
 
@@ -577,28 +575,6 @@ size_t fixture_size(const struct fixture *fx)
 size_t fixture_end(const struct fixture *fx)
 {
 	return fx->end;
-}
-
-void fixture_write(const struct fixture *fx, const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	size_t done = 0;
-
-	if (fd < 0) {
-		perror(path);
-		abort();
-	}
-	while (done < fx->size) {
-		ssize_t n = write(fd, fx->bytes + done, fx->size - done);
-
-		if (n <= 0) {
-			perror(path);
-			abort();
-		}
-		done += (size_t)n;
-	}
-	if (close(fd) < 0)
-		abort();
 }
 
 struct window fixture_window(const struct fixture *fx)
