@@ -1,0 +1,869 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Images are checked against the bytes of their files: whatever is evicted, late, short or out of
+ * order, a range that was waited for has its bytes, and the pool keeps its sums and its budget.
+ */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <criterion/parameterized.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/io-methods.h"
+#include "uring/image-private.h"
+
+#define KIB 1024ull
+#define MIB (1024ull * 1024)
+
+static struct io io;
+static struct io_fault fault;
+static struct image_pool pool;
+static char *folder;
+
+static enum io_method_case_id method_cases[] = IO_METHOD_CASES;
+
+#define METHOD_PARAMETERS(name)                                                                    \
+	ParameterizedTestParameters(image, name)                                                   \
+	{                                                                                          \
+		return cr_make_param_array(enum io_method_case_id, method_cases,                   \
+					   sizeof(method_cases) / sizeof(method_cases[0]));        \
+	}
+
+/* Sets up io and pool; skips the test where the ring is refused. */
+static void setup(enum io_method_case_id id, uint64_t budget_bytes)
+{
+	int r = io_method_case_init(id, &io, &fault, 32);
+
+	if (r < 0 && id == IO_CASE_URING)
+		cr_skip_test("no ring: %s", strerror(-r));
+	cr_assert(eq(int, r, 0));
+	cr_assert(eq(int, image_pool_init(&pool, &io, budget_bytes), 0));
+	folder = test_folder_make();
+}
+
+/* Ends both; nothing may be left. */
+static void teardown(void)
+{
+	image_pool_done(&pool);
+	cr_expect(eq(u64, pool.committed_bytes, 0));
+	cr_expect(eq(u64, pool.in_flight_bytes, 0));
+	io_done(&io);
+	folder = test_folder_remove(folder);
+}
+
+/* A file and its image. */
+struct file {
+	struct image image;
+	uint8_t *bytes; /* what is in it */
+	uint64_t size_bytes;
+	int fd;
+	char *path;
+};
+
+/* Makes a file and opens it. */
+static void file_open(struct file *f, const char *name, uint64_t size_bytes, unsigned shift)
+{
+	struct io_file file;
+	struct stat st;
+
+	f->path = test_path(folder, name);
+	f->size_bytes = size_bytes;
+	f->bytes = test_file_random(f->path, size_bytes, size_bytes + (uint8_t)name[0]);
+	f->fd = open(f->path, O_RDWR | O_CLOEXEC);
+	cr_assert(ge(int, f->fd, 0));
+	cr_assert(eq(int, fstat(f->fd, &st), 0));
+	file = (struct io_file){ f->fd, io_probe_nowait(&io, f->fd, st.st_dev) };
+	cr_assert(eq(int, image_open(&pool, &f->image, &file, size_bytes, 0, shift, f), 0));
+}
+
+/* Opens the image of a buffer of the fault method. */
+static void buffer_open(struct file *f, uint64_t size_bytes, unsigned shift)
+{
+	uint64_t seed = size_bytes;
+	struct io_file file = { .nowait = true };
+
+	f->path = NULL;
+	f->size_bytes = size_bytes;
+	f->bytes = malloc(size_bytes + 1);
+	for (uint64_t i = 0; i < size_bytes; i++)
+		f->bytes[i] = (uint8_t)(io_fault_random(&seed) | 1);
+	file.fd = f->fd = io_fault_add_file(&fault, NULL, f->bytes, size_bytes);
+	cr_assert(eq(int, image_open(&pool, &f->image, &file, size_bytes, size_bytes + MIB, shift,
+				     f), 0));
+}
+
+/* One turn, as an engine takes it. */
+static void turn(bool wait)
+{
+	struct io_op *op;
+
+	image_pool_start(&pool);
+	cr_assert(eq(int, io_turn(&io, wait, UINT64_MAX), 0));
+	while ((op = io_next_done(&io))) {
+		cr_assert(image_op_is_read(op));
+		image_pool_complete(&pool, op);
+	}
+}
+
+/* Closes a file whatever is in flight. */
+static void file_close(struct file *f)
+{
+	struct io_op *op;
+
+	while (image_close(&f->image) == -EAGAIN) {
+		io_drain(&io);
+		while ((op = io_next_done(&io)))
+			image_pool_complete(&pool, op);
+	}
+	if (f->path)
+		close(f->fd);
+	free(f->path);
+	free(f->bytes);
+}
+
+/* Waits until an image is ready. */
+static void wait_ready(struct image *image)
+{
+	for (unsigned turns = 0; image->needed_pending > 0; turns++) {
+		cr_assert(lt(uint, turns, 100000));
+		turn(true);
+	}
+	while (image_pool_next_ready(&pool))
+		;
+}
+
+/* Brings a range in. */
+static void need(struct file *f, uint64_t offset, uint64_t size_bytes)
+{
+	while (image_want(&f->image, offset, size_bytes, IMAGE_NEEDED) > 0)
+		wait_ready(&f->image);
+}
+
+/* Compares a range, which is clamped to the file, with the file. */
+static void expect_bytes(const struct file *f, uint64_t offset, uint64_t size_bytes)
+{
+	if (offset >= f->image.size_bytes)
+		return;
+	if (size_bytes > f->image.size_bytes - offset)
+		size_bytes = f->image.size_bytes - offset;
+	cr_assert(eq(int, memcmp(f->image.base + offset, f->bytes + offset, size_bytes), 0),
+		  "bytes at %llu", (unsigned long long)offset);
+}
+
+/* Whether a state has a bit. */
+static bool has(uint8_t state, uint8_t bit)
+{
+	return (state & bit) != 0;
+}
+
+/* Checks every sum that the pool keeps against the states of the blocks. */
+static void check_sums(struct file *files, unsigned count)
+{
+	uint64_t committed = pool.private->cached_bytes, resident = 0, flying = 0, ahead = 0;
+
+	for (unsigned f = 0; f < count; f++) {
+		const struct image *image = &files[f].image;
+		uint64_t residents = 0;
+
+		if (!image->range)
+			continue;
+		for (uint64_t i = 0; i < image->range->block_room; i++) {
+			uint8_t state = image->blocks[i];
+
+			if (state & (IMAGE_BLOCK_RESIDENT | IMAGE_BLOCK_IN_FLIGHT))
+				cr_assert(has(state, IMAGE_BLOCK_COMMITTED));
+			if (state & (IMAGE_BLOCK_RESIDENT | IMAGE_BLOCK_ASKED))
+				cr_assert(lt(u64, i, image->block_count));
+			if (state & IMAGE_BLOCK_COMMITTED)
+				cr_assert(lt(u64, i, image->range->committed_end));
+			committed += state & IMAGE_BLOCK_COMMITTED ? 1ull << image->block_shift : 0;
+			flying += state & IMAGE_BLOCK_IN_FLIGHT ? 1ull << image->block_shift : 0;
+			ahead += state & IMAGE_BLOCK_AHEAD ? 1ull << image->block_shift : 0;
+			residents += (state & IMAGE_BLOCK_RESIDENT) != 0;
+		}
+		cr_assert(eq(u64, residents, image->resident_count));
+		if (image->whole)
+			cr_assert(eq(u64, residents, image->block_count));
+		resident += residents << image->block_shift;
+	}
+	cr_assert(eq(u64, committed, pool.committed_bytes));
+	cr_assert(eq(u64, resident, pool.private->resident_bytes));
+	cr_assert(eq(u64, flying, pool.private->flying_bytes));
+	cr_assert(eq(u64, ahead, pool.private->ahead_bytes));
+}
+
+/* Bytes of memory that this process has. */
+static uint64_t rss_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long size, resident;
+
+	cr_assert(file != NULL);
+	cr_assert(eq(int, fscanf(file, "%lu %lu", &size, &resident), 2));
+	fclose(file);
+	return resident * 4096ull;
+}
+
+METHOD_PARAMETERS(wanted_ranges_have_their_bytes)
+ParameterizedTest(enum io_method_case_id *id, image, wanted_ranges_have_their_bytes)
+{
+	static struct file f;
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 3 * MIB + 77, 12);
+	cr_expect(eq(uint, image_want(&f.image, 100, 10, IMAGE_NEEDED), 1));
+	cr_expect(eq(uint, f.image.needed_pending, 1));
+	cr_expect(eq(uint, image_want(&f.image, 4000, 200, IMAGE_NEEDED), 2));
+	cr_expect(eq(uint, f.image.needed_pending, 1), "neighbours are one read");
+	wait_ready(&f.image);
+	cr_expect(eq(uint, image_want(&f.image, 100, 8000, IMAGE_NEEDED), 0));
+	expect_bytes(&f, 0, 8192);
+	/* The last block is a part of one. */
+	need(&f, 3 * MIB, 1000);
+	expect_bytes(&f, 3 * MIB, 77);
+	/* Beyond the end there is nothing to want. */
+	cr_expect(eq(uint, image_want(&f.image, 3 * MIB + 77, 10, IMAGE_NEEDED), 0));
+	cr_expect(eq(uint, image_want(&f.image, UINT64_MAX, UINT64_MAX, IMAGE_NEEDED), 0));
+	cr_expect(not(f.image.whole));
+	need(&f, 1, UINT64_MAX);
+	cr_expect(f.image.whole);
+	expect_bytes(&f, 0, UINT64_MAX);
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+Test(image, a_big_want_is_split_into_requests)
+{
+	static struct file f;
+
+	setup(IO_CASE_SYNC, 64 * MIB);
+	file_open(&f, "a", 5 * MIB, 16);
+	cr_expect(eq(uint, image_want(&f.image, 0, 5 * MIB, IMAGE_NEEDED), 80));
+	cr_expect(eq(uint, f.image.needed_pending, 5));
+	wait_ready(&f.image);
+	cr_expect(eq(u64, io.statistics.reads, 5));
+	expect_bytes(&f, 0, 5 * MIB);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(an_empty_file_is_whole)
+ParameterizedTest(enum io_method_case_id *id, image, an_empty_file_is_whole)
+{
+	static struct file f;
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 0, 12);
+	cr_expect(f.image.whole);
+	cr_expect(eq(u64, f.image.block_count, 0));
+	cr_expect(eq(uint, image_want(&f.image, 0, 100, IMAGE_NEEDED), 0));
+	turn(false);
+	file_close(&f);
+	teardown();
+}
+
+/* Random ranges of several files, a budget of a few blocks; some of it unpinned late. */
+static void random_access(enum io_method_case_id id, uint64_t seed, unsigned shift, bool memory)
+{
+	static struct file files[4];
+	uint64_t budget = 24ull << shift;
+
+	setup(id, budget);
+	for (unsigned i = 0; i < 4; i++) {
+		char name[2] = { (char)('a' + i), 0 };
+		uint64_t size = (40ull << shift) + i * 1003;
+
+		if (memory)
+			buffer_open(&files[i], size, shift);
+		else
+			file_open(&files[i], name, size, shift);
+	}
+	for (unsigned step = 0; step < 600; step++) {
+		struct file *f = &files[io_fault_random(&seed) % 4];
+		uint64_t offset = io_fault_random(&seed) % f->size_bytes;
+		uint64_t size = 1 + io_fault_random(&seed) % (5ull << shift);
+
+		if (step % 3 == 0)
+			image_want(&f->image, offset + (3ull << shift), 8ull << shift,
+				   IMAGE_EXPECTED);
+		need(f, offset, size);
+		expect_bytes(f, offset, size);
+		/* A reader touches what it uses. */
+		if (step % 2 == 0)
+			f->image.blocks[offset >> shift] |= IMAGE_BLOCK_TOUCHED;
+		if (step % 17 == 0)
+			image_forget(&f->image, offset, 1);
+		check_sums(files, 4);
+		image_unpin(&f->image);
+		if (step % 50 == 49) {
+			struct image *image = &f->image;
+
+			cr_assert(le(u64, pool.committed_bytes,
+				     budget + pool.statistics.over_budget_bytes_max));
+			cr_assert(eq(uint, image->needed_pending, 0));
+		}
+	}
+	cr_expect(gt(u64, pool.statistics.blocks_evicted, 500));
+	/* A step needs a quarter, or one read that straddles: little more than that is over. */
+	cr_expect(le(u64, pool.statistics.over_budget_bytes_max, 6ull << shift));
+	for (unsigned i = 0; i < 4; i++)
+		file_close(&files[i]);
+	teardown();
+}
+
+METHOD_PARAMETERS(eviction_never_loses_what_is_needed)
+ParameterizedTest(enum io_method_case_id *id, image, eviction_never_loses_what_is_needed)
+{
+	random_access(*id, 99, 12, false);
+}
+
+METHOD_PARAMETERS(eviction_never_loses_what_is_needed_in_large_blocks)
+ParameterizedTest(enum io_method_case_id *id, image,
+		  eviction_never_loses_what_is_needed_in_large_blocks)
+{
+	random_access(*id, 7, 16, false);
+}
+
+Test(image, eviction_holds_for_many_seeds)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		random_access(IO_CASE_FAULT, seed, 12, true);
+}
+
+METHOD_PARAMETERS(the_budget_bounds_resident_memory)
+ParameterizedTest(enum io_method_case_id *id, image, the_budget_bounds_resident_memory)
+{
+	static struct file files[12];
+	uint64_t before, most = 0;
+
+	setup(*id, 8 * MIB);
+	for (unsigned i = 0; i < 12; i++) {
+		char name[2] = { (char)('a' + i), 0 };
+
+		file_open(&files[i], name, 4 * MIB, 16);
+	}
+	before = rss_bytes();
+	/* All images stay open, and are read in turn, block by block. */
+	for (uint64_t offset = 0; offset < 4 * MIB; offset += 64 * KIB) {
+		uint64_t now;
+
+		for (unsigned i = 0; i < 12; i++) {
+			image_want(&files[i].image, offset + 64 * KIB, 256 * KIB, IMAGE_EXPECTED);
+			need(&files[i], offset, 64 * KIB);
+			expect_bytes(&files[i], offset, 64 * KIB);
+			image_unpin(&files[i].image);
+		}
+		now = rss_bytes();
+		if (most < now)
+			most = now;
+	}
+	cr_expect(eq(u64, pool.statistics.over_budget_bytes_max, 0));
+	cr_expect(le(u64, pool.statistics.committed_peak_bytes, 8 * MIB));
+	cr_expect(lt(u64, most, before + 8 * MIB + 6 * MIB), "grew by %llu KiB",
+		  (unsigned long long)(most - before) / 1024);
+	for (unsigned i = 0; i < 12; i++)
+		file_close(&files[i]);
+	teardown();
+}
+
+METHOD_PARAMETERS(pinned_blocks_stay)
+ParameterizedTest(enum io_method_case_id *id, image, pinned_blocks_stay)
+{
+	static struct file f;
+
+	setup(*id, 16 * 4096);
+	file_open(&f, "a", 400 * 4096, 12);
+	need(&f, 10 * 4096, 4096);
+	need(&f, 300 * 4096, 3 * 4096);
+	/* Everything else goes by, as another step's. */
+	for (unsigned i = 20; i < 250; i++) {
+		image_want(&f.image, i * 4096ull, 4096, IMAGE_EXPECTED);
+		for (unsigned t = 0; t < 70; t++)
+			turn(false);
+		cr_assert(eq(uint, image_want(&f.image, 10 * 4096, 4096, IMAGE_EXPECTED), 0));
+		cr_assert(eq(uint, image_want(&f.image, 300 * 4096, 3 * 4096, IMAGE_EXPECTED), 0));
+	}
+	expect_bytes(&f, 10 * 4096, 4096);
+	expect_bytes(&f, 300 * 4096, 3 * 4096);
+	image_unpin(&f.image);
+	for (uint64_t i = 0; i < 400; i++)
+		cr_assert(eq(int, f.image.blocks[i] & IMAGE_BLOCK_PINNED, 0));
+	file_close(&f);
+	teardown();
+}
+
+Test(image, unpin_finds_more_pins_than_are_remembered)
+{
+	static struct file f;
+
+	setup(IO_CASE_SYNC, 16 * MIB);
+	file_open(&f, "a", 400 * 4096, 12);
+	for (uint64_t i = 0; i < 100; i++)
+		need(&f, ((i * 37) % 100) * 4 * 4096, 4096);
+	for (uint64_t i = 0; i < 100; i++)
+		cr_assert(has(f.image.blocks[i * 4], IMAGE_BLOCK_PINNED));
+	image_unpin(&f.image);
+	for (uint64_t i = 0; i < 400; i++)
+		cr_assert(eq(int, f.image.blocks[i] & IMAGE_BLOCK_PINNED, 0));
+	image_unpin(&f.image);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(when_all_is_pinned_needed_reads_still_come)
+ParameterizedTest(enum io_method_case_id *id, image, when_all_is_pinned_needed_reads_still_come)
+{
+	static struct file files[3];
+
+	setup(*id, 8 * 4096);
+	for (unsigned i = 0; i < 3; i++) {
+		char name[2] = { (char)('a' + i), 0 };
+
+		file_open(&files[i], name, 100 * 4096, 12);
+	}
+	/* Three steps hold twice the budget. */
+	for (unsigned i = 0; i < 3; i++)
+		for (uint64_t b = 0; b < 6; b++)
+			need(&files[i], b * 7 * 4096, 4096);
+	for (unsigned i = 0; i < 3; i++)
+		for (uint64_t b = 0; b < 6; b++)
+			expect_bytes(&files[i], b * 7 * 4096, 4096);
+	check_sums(files, 3);
+	cr_expect(gt(u64, pool.statistics.over_budget_bytes_max, 0));
+	/* Once they are let go, the next one pays it back. */
+	for (unsigned i = 0; i < 3; i++)
+		image_unpin(&files[i].image);
+	need(&files[0], 90 * 4096, 4096);
+	cr_expect(le(u64, pool.committed_bytes, 8 * 4096));
+	for (unsigned i = 0; i < 3; i++)
+		file_close(&files[i]);
+	teardown();
+}
+
+Test(image, blocks_of_an_image_with_readers_stay)
+{
+	static struct file files[2];
+
+	setup(IO_CASE_SYNC, 16 * 4096);
+	file_open(&files[0], "a", 8 * 4096, 12);
+	file_open(&files[1], "b", 100 * 4096, 12);
+	need(&files[0], 0, UINT64_MAX);
+	image_unpin(&files[0].image);
+	files[0].image.readers = 1;
+	for (uint64_t i = 0; i < 100; i++) {
+		need(&files[1], i * 4096, 4096);
+		image_unpin(&files[1].image);
+		cr_assert(files[0].image.whole);
+	}
+	expect_bytes(&files[0], 0, UINT64_MAX);
+	files[0].image.readers = 0;
+	for (uint64_t i = 0; i < 100; i++) {
+		need(&files[1], i * 4096, 4096);
+		image_unpin(&files[1].image);
+	}
+	cr_expect(not(files[0].image.whole));
+	file_close(&files[0]);
+	file_close(&files[1]);
+	teardown();
+}
+
+Test(image, touched_blocks_get_a_second_chance)
+{
+	static struct file f;
+	unsigned kept = 0;
+
+	setup(IO_CASE_SYNC, 16 * 4096);
+	file_open(&f, "a", 1000 * 4096, 12);
+	need(&f, 0, 8 * 4096);
+	image_unpin(&f.image);
+	for (uint64_t i = 8; i < 40; i++) {
+		/* The first blocks are used all the time, the others once. */
+		for (uint64_t hot = 0; hot < 4; hot++)
+			if (f.image.blocks[hot] & IMAGE_BLOCK_RESIDENT)
+				f.image.blocks[hot] |= IMAGE_BLOCK_TOUCHED;
+		need(&f, i * 4096, 4096);
+		image_unpin(&f.image);
+	}
+	for (uint64_t hot = 0; hot < 4; hot++)
+		kept += (f.image.blocks[hot] & IMAGE_BLOCK_RESIDENT) != 0;
+	cr_expect(eq(uint, kept, 4));
+	file_close(&f);
+	teardown();
+}
+
+Test(image, read_ahead_does_not_evict_what_it_brought)
+{
+	static struct file f;
+	uint64_t ahead;
+
+	setup(IO_CASE_SYNC, 64 * 4096);
+	pool.in_flight_bytes_max = UINT64_MAX;
+	file_open(&f, "a", 1000 * 4096, 12);
+	image_want(&f.image, 0, 500 * 4096, IMAGE_EXPECTED);
+	for (unsigned i = 0; i < 1000; i++)
+		turn(false);
+	/* It filled the budget and stopped: the first blocks are there. */
+	cr_expect(eq(u64, pool.statistics.blocks_evicted, 0));
+	ahead = f.image.resident_count;
+	cr_expect(gt(u64, ahead, 48));
+	cr_expect(le(u64, ahead, 64));
+	cr_expect(eq(uint, image_want(&f.image, 0, ahead * 4096, IMAGE_EXPECTED), 0));
+	/* When the reader has used them, it goes on. */
+	for (uint64_t i = 0; i < ahead; i++)
+		f.image.blocks[i] |= IMAGE_BLOCK_TOUCHED;
+	for (unsigned i = 0; i < 1000; i++)
+		turn(false);
+	cr_expect(gt(u64, pool.statistics.blocks_evicted, 16));
+	cr_expect(has(f.image.blocks[ahead], IMAGE_BLOCK_RESIDENT));
+	cr_expect(le(u64, pool.committed_bytes, pool.budget_bytes));
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(expected_reads_become_needed)
+ParameterizedTest(enum io_method_case_id *id, image, expected_reads_become_needed)
+{
+	static struct file f;
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 8 * MIB, 12);
+	/* Pending: only what is needed is taken out. */
+	cr_expect(eq(uint, image_want(&f.image, 0, 256 * 4096, IMAGE_EXPECTED), 256));
+	cr_expect(eq(uint, f.image.needed_pending, 0));
+	cr_expect(eq(uint, image_want(&f.image, 100 * 4096, 2 * 4096, IMAGE_NEEDED), 2));
+	cr_expect(eq(uint, f.image.needed_pending, 1));
+	cr_expect(eq(uint, image_want(&f.image, 0, 256 * 4096, IMAGE_EXPECTED), 256));
+	wait_ready(&f.image);
+	expect_bytes(&f, 100 * 4096, 2 * 4096);
+	cr_expect(eq(int, f.image.blocks[100] & IMAGE_BLOCK_AHEAD, 0));
+	/* In flight, or there by now: waiting for it is enough. */
+	image_want(&f.image, 4 * MIB, MIB, IMAGE_EXPECTED);
+	image_pool_start(&pool);
+	need(&f, 4 * MIB, MIB);
+	expect_bytes(&f, 4 * MIB, MIB);
+	while (io_is_busy(&io))
+		turn(true);
+	expect_bytes(&f, 0, 256 * 4096);
+	cr_expect(eq(uint, image_want(&f.image, 0, 256 * 4096, IMAGE_EXPECTED), 0));
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+Test(image, needed_reads_are_started_before_expected_ones)
+{
+	static struct file f;
+
+	setup(IO_CASE_SYNC, 64 * MIB);
+	file_open(&f, "a", 8 * MIB, 12);
+	image_want(&f.image, 0, 4 * MIB, IMAGE_EXPECTED);
+	image_want(&f.image, 7 * MIB, 4096, IMAGE_NEEDED);
+	image_pool_start(&pool);
+	cr_assert(not(list_is_empty(&io.queued)));
+	cr_expect(eq(u64, container_of(io.queued.next, struct io_op, link)->offset, 7 * MIB));
+	while (io_is_busy(&io))
+		turn(true);
+	wait_ready(&f.image);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(a_closed_range_serves_the_next_file)
+ParameterizedTest(enum io_method_case_id *id, image, a_closed_range_serves_the_next_file)
+{
+	static struct file f;
+	uint8_t *base = NULL;
+
+	setup(*id, 16 * MIB);
+	for (unsigned i = 0; i < 20; i++) {
+		/* About the same size, and always at least what is committed is used again. */
+		file_open(&f, "a", 2 * MIB - i * 1000, i % 2 ? 12 : 16);
+		if (base)
+			cr_assert(eq(ptr, f.image.base, base));
+		base = f.image.base;
+		cr_assert(eq(u64, f.image.resident_count, 0));
+		need(&f, 0, UINT64_MAX);
+		expect_bytes(&f, 0, UINT64_MAX);
+		cr_assert(f.image.whole);
+		check_sums(&f, 1);
+		file_close(&f);
+		check_sums(&f, 1);
+	}
+	cr_expect(le(u64, pool.statistics.committed_peak_bytes, 2 * MIB));
+	cr_expect(eq(uint, pool.private->cached_count, 1));
+	teardown();
+}
+
+METHOD_PARAMETERS(kept_ranges_make_way_first)
+ParameterizedTest(enum io_method_case_id *id, image, kept_ranges_make_way_first)
+{
+	static struct file files[8];
+
+	setup(*id, 4 * MIB);
+	for (unsigned i = 0; i < 4; i++) {
+		char name[2] = { (char)('a' + i), 0 };
+
+		file_open(&files[i], name, MIB, 12);
+		need(&files[i], 0, UINT64_MAX);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		file_close(&files[i]);
+	cr_expect(eq(u64, pool.committed_bytes, 4 * MIB));
+	/* None of them is large enough. */
+	file_open(&files[4], "e", 3 * MIB, 16);
+	need(&files[4], 0, UINT64_MAX);
+	expect_bytes(&files[4], 0, UINT64_MAX);
+	cr_expect(eq(u64, pool.statistics.blocks_evicted, 0));
+	cr_expect(le(u64, pool.statistics.committed_peak_bytes, 4 * MIB));
+	check_sums(&files[4], 1);
+	file_close(&files[4]);
+	teardown();
+}
+
+METHOD_PARAMETERS(forgotten_ranges_are_read_again)
+ParameterizedTest(enum io_method_case_id *id, image, forgotten_ranges_are_read_again)
+{
+	static struct file f;
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 100 * 4096, 12);
+	need(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	f.bytes[5000] ^= 0x55;
+	cr_assert(eq(int, (int)pwrite(f.fd, f.bytes + 5000, 1, 5000), 1));
+	need(&f, 5000, 1);
+	cr_expect(ne(int, f.image.base[5000], f.bytes[5000]), "it is resident");
+	image_forget(&f.image, 5000, 1);
+	cr_expect(not(f.image.whole));
+	cr_expect(ne(int, f.image.base[5000], f.bytes[5000]), "its bytes stay");
+	need(&f, 5000, 1);
+	cr_expect(eq(int, f.image.base[5000], f.bytes[5000]));
+	cr_expect(f.image.whole);
+	/* In flight, it is read once more. */
+	image_forget(&f.image, 0, 8 * 4096);
+	image_want(&f.image, 0, 8 * 4096, IMAGE_NEEDED);
+	image_pool_start(&pool);
+	f.bytes[5000] ^= 0x33;
+	cr_assert(eq(int, (int)pwrite(f.fd, f.bytes + 5000, 1, 5000), 1));
+	image_forget(&f.image, 5000, 1);
+	wait_ready(&f.image);
+	cr_expect(eq(int, f.image.base[5000], f.bytes[5000]));
+	cr_expect(f.image.whole);
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(a_truncated_file_gets_shorter)
+ParameterizedTest(enum io_method_case_id *id, image, a_truncated_file_gets_shorter)
+{
+	static struct file f;
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 100 * 4096, 12);
+	need(&f, 90 * 4096, 4096);
+	cr_assert(eq(int, ftruncate(f.fd, 50 * 4096 + 100), 0));
+	need(&f, 40 * 4096, 30 * 4096);
+	cr_expect(eq(u64, f.image.size_bytes, 50 * 4096 + 100));
+	cr_expect(eq(u64, f.image.block_count, 51));
+	cr_expect(eq(int, f.image.error, 0));
+	expect_bytes(&f, 40 * 4096, UINT64_MAX);
+	cr_expect(eq(uint, image_want(&f.image, 60 * 4096, 4096, IMAGE_NEEDED), 0));
+	/* Wants beyond a new end that are pending end, too. */
+	image_want(&f.image, 0, 4096, IMAGE_NEEDED);
+	image_want(&f.image, 30 * 4096, 4096, IMAGE_NEEDED);
+	cr_assert(eq(int, image_resize(&f.image, 20 * 4096), 0));
+	wait_ready(&f.image);
+	need(&f, 0, UINT64_MAX);
+	expect_bytes(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(a_growing_file_is_read_to_its_new_end)
+ParameterizedTest(enum io_method_case_id *id, image, a_growing_file_is_read_to_its_new_end)
+{
+	static struct file f;
+	uint8_t more[10000];
+
+	setup(*id, 16 * MIB);
+	file_open(&f, "a", 10 * 4096 + 10, 12);
+	need(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	memset(more, 0x77, sizeof(more));
+	cr_assert(eq(int, (int)pwrite(f.fd, more, sizeof(more), 10 * 4096 + 10), 10000));
+	f.bytes = realloc(f.bytes, 10 * 4096 + 10 + 10000);
+	memcpy(f.bytes + 10 * 4096 + 10, more, 10000);
+	f.size_bytes += 10000;
+	cr_assert(eq(int, image_resize(&f.image, f.size_bytes), 0));
+	cr_expect(not(f.image.whole));
+	need(&f, 0, UINT64_MAX);
+	expect_bytes(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	/* The same while the last block is being read. */
+	image_forget(&f.image, f.size_bytes - 1, 1);
+	image_want(&f.image, f.size_bytes - 1, 1, IMAGE_NEEDED);
+	image_pool_start(&pool);
+	cr_assert(eq(int, (int)pwrite(f.fd, more, 100, (off_t)f.size_bytes), 100));
+	f.bytes = realloc(f.bytes, f.size_bytes + 100);
+	memcpy(f.bytes + f.size_bytes, more, 100);
+	f.size_bytes += 100;
+	cr_assert(eq(int, image_resize(&f.image, f.size_bytes), 0));
+	wait_ready(&f.image);
+	expect_bytes(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	cr_expect(eq(int, image_resize(&f.image, 1ull << 40), -ENOSPC));
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+METHOD_PARAMETERS(images_close_with_reads_in_flight)
+ParameterizedTest(enum io_method_case_id *id, image, images_close_with_reads_in_flight)
+{
+	static struct file files[2];
+
+	setup(*id, 16 * MIB);
+	file_open(&files[0], "a", 4 * MIB, 12);
+	file_open(&files[1], "b", 4 * MIB, 12);
+	image_want(&files[0].image, 0, 100, IMAGE_NEEDED);
+	image_want(&files[0].image, MIB, 2 * MIB, IMAGE_EXPECTED);
+	image_want(&files[1].image, 0, 100, IMAGE_NEEDED);
+	image_pool_start(&pool);
+	image_want(&files[0].image, 3 * MIB, 4096, IMAGE_NEEDED);
+	cr_expect(gt(uint, files[0].image.in_flight, 0));
+	cr_expect(eq(int, image_close(&files[0].image), -EAGAIN));
+	wait_ready(&files[1].image);
+	expect_bytes(&files[1], 0, 100);
+	file_close(&files[0]);
+	check_sums(&files[1], 1);
+	file_close(&files[1]);
+	teardown();
+}
+
+Test(image, a_failed_read_is_an_answer)
+{
+	static struct file f;
+
+	setup(IO_CASE_FAULT, 16 * MIB);
+	buffer_open(&f, 100 * 4096, 12);
+	io_fault_fail(&fault, f.fd, 50 * 4096 + 100, 50 * 4096 + 200, -EIO, 1000);
+	cr_expect(eq(uint, image_want(&f.image, 40 * 4096, 20 * 4096, IMAGE_NEEDED), 20));
+	wait_ready(&f.image);
+	/* Only the block that is bad has failed. */
+	cr_expect(eq(uint, image_want(&f.image, 40 * 4096, 20 * 4096, IMAGE_NEEDED), 0));
+	cr_expect(eq(int, f.image.error, -EIO));
+	expect_bytes(&f, 40 * 4096, 10 * 4096);
+	expect_bytes(&f, 51 * 4096, 9 * 4096);
+	for (uint64_t i = 40; i < 60; i++) {
+		uint8_t state = f.image.blocks[i];
+
+		cr_assert(eq(int, state & IMAGE_BLOCK_FAILED ? 1 : 0, i == 50));
+		cr_assert(eq(int, state & IMAGE_BLOCK_RESIDENT ? 1 : 0, i != 50));
+	}
+	need(&f, 0, UINT64_MAX);
+	cr_expect(not(f.image.whole));
+	/* Forgetting is how to try again. */
+	fault.rule_count = 0;
+	image_forget(&f.image, 50 * 4096, 1);
+	need(&f, 0, UINT64_MAX);
+	cr_expect(f.image.whole);
+	expect_bytes(&f, 0, UINT64_MAX);
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+Test(image, a_dead_disk_fails_reads_as_a_whole)
+{
+	static struct file f;
+
+	setup(IO_CASE_FAULT, 64 * MIB);
+	fault.eagain_percent = 0;
+	fault.eintr_percent = 0;
+	buffer_open(&f, 8 * MIB, 12);
+	io_fault_fail(&fault, f.fd, 0, UINT64_MAX, -EIO, 1000000);
+	need(&f, 0, UINT64_MAX);
+	cr_expect(eq(u64, f.image.resident_count, 0));
+	cr_expect(lt(u64, fault.failures, 100), "not one attempt per block");
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
+Test(image, cancelled_blocks_are_missing_not_failed)
+{
+	static struct file f;
+	struct io_op *op;
+
+	setup(IO_CASE_FAULT, 16 * MIB);
+	buffer_open(&f, 100 * 4096, 12);
+	fault.never = true;
+	image_want(&f.image, 0, 4096, IMAGE_NEEDED);
+	turn(false);
+	io_drain(&io);
+	while ((op = io_next_done(&io)))
+		image_pool_complete(&pool, op);
+	cr_expect(eq(ptr, image_pool_next_ready(&pool), &f.image));
+	cr_expect(eq(int, f.image.error, 0));
+	fault.never = false;
+	need(&f, 0, 4096);
+	expect_bytes(&f, 0, 4096);
+	file_close(&f);
+	teardown();
+}
+
+Test(image, room_for_read_ahead_ends_with_the_budget)
+{
+	static struct file f;
+
+	setup(IO_CASE_SYNC, 4 * MIB);
+	pool.in_flight_bytes_max = 2 * MIB;
+	file_open(&f, "a", 32 * MIB, 16);
+	cr_expect(eq(u64, image_pool_expected_room(&pool), 2 * MIB));
+	image_want(&f.image, 0, MIB, IMAGE_EXPECTED);
+	cr_expect(eq(u64, image_pool_expected_room(&pool), MIB));
+	image_want(&f.image, MIB, 2 * MIB, IMAGE_EXPECTED);
+	cr_expect(eq(u64, image_pool_expected_room(&pool), 0));
+	for (unsigned i = 0; i < 200; i++)
+		turn(false);
+	cr_expect(eq(u64, image_pool_expected_room(&pool), MIB));
+	cr_expect(eq(u64, f.image.resident_count, 48));
+	file_close(&f);
+	teardown();
+}
+
+Test(image, thousands_of_small_probes_cost_their_blocks_only)
+{
+	static struct file files[300];
+	uint64_t before;
+
+	setup(IO_CASE_FAULT, 64 * MIB);
+	for (unsigned i = 0; i < 300; i++)
+		buffer_open(&files[i], MIB / 8, 12);
+	before = rss_bytes();
+	for (unsigned i = 0; i < 300; i++)
+		for (uint64_t b = 0; b < 5; b++)
+			image_want(&files[i].image, b * 5 * 4096, 100, IMAGE_NEEDED);
+	for (unsigned i = 0; i < 300; i++)
+		wait_ready(&files[i].image);
+	for (unsigned i = 0; i < 300; i++)
+		for (uint64_t b = 0; b < 5; b++)
+			expect_bytes(&files[i], b * 5 * 4096, 4096);
+	cr_expect(eq(u64, pool.committed_bytes, 300 * 5 * 4096));
+	cr_expect(lt(u64, rss_bytes() - before, 16 * MIB));
+	check_sums(files, 300);
+	for (unsigned i = 0; i < 300; i++)
+		file_close(&files[i]);
+	teardown();
+}
