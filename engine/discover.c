@@ -43,12 +43,19 @@ static bool discover_is_id(const char *name, char hex[JSCAN_ID_TEXT_SIZE])
 	return jscan_id_parse(hex, &id) == 0;
 }
 
+/* Only what can be a journal or a directory: a pipe or socket is left alone, as journalctl does. */
+static int discover_may_be_read(const struct dirent *entry)
+{
+	return entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_DIR ||
+	       entry->d_type == DT_UNKNOWN;
+}
+
 /* A directory's names, sorted by bytes. The caller frees them. */
 static int discover_names(const char *path, char ***ret_names, size_t *ret_count)
 {
 	struct dirent **entries = NULL;
 	char **names;
-	int count = scandir(path, &entries, NULL, NULL), r = 0;
+	int count = scandir(path, &entries, discover_may_be_read, NULL), r = 0;
 
 	if (count < 0)
 		return -errno;

@@ -131,6 +131,7 @@ static int drive_begin(struct jscan *e)
 	if (e->sinks_begun)
 		return 0;
 	drive_choose_filter(e);
+	e->has_previous = false; /* what was read before the sinks began is not theirs */
 	for (size_t i = 0; i < e->sinks.count; i++) {
 		struct sink *sink = e->sinks.sinks[i];
 		int r = sink->ops.begin(sink->userdata, e);
@@ -218,8 +219,16 @@ static void drive_advance(struct jscan *e)
 
 	e->has_previous = true;
 	e->previous_boot_id = ref->entry.boot_id;
-	e->stats.entries++;
+	e->batch.handed = false;
 	drive_release(e, ref);
+}
+
+/* An entry that jscan_next() has handed out is done with: what follows goes on behind it. */
+static void drive_settle(struct jscan *e)
+{
+	if (e->batch.handed && e->batch.at < e->batch.count)
+		drive_advance(e);
+	e->batch.handed = false;
 }
 
 /* Feeds the sinks one batch. 1: go on; 0: the scan has ended; -EAGAIN; an error. */
@@ -236,6 +245,7 @@ static int drive_batch(struct jscan *e, unsigned max)
 		r = drive_feed(e);
 		if (unlikely(r < 0))
 			return r;
+		e->stats.entries++;
 		drive_advance(e);
 		if (unlikely(e->sinks.count == 0 || drive_is_stopped(e)))
 			return 0;
@@ -276,6 +286,7 @@ int jscan_run(struct jscan *e)
 	if (e->sinks.count == 0)
 		return -EINVAL;
 	atomic_store(&e->stop, false);
+	drive_settle(e);
 	r = drive_begin(e);
 	if (r < 0)
 		return r;
@@ -317,10 +328,7 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 	if (!ret_entry || e->sinks.count)
 		return -EINVAL;
 	e->filter = (struct reader_filter){ .all = true };
-	if (e->batch.at < e->batch.count && e->batch.handed) {
-		drive_advance(e); /* the caller has had it */
-		e->batch.handed = false;
-	}
+	drive_settle(e);
 	if (e->foreign) {
 		begin = drive_now_usec();
 		r = drive_next_step(e);
@@ -331,6 +339,7 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 	}
 	if (r > 0) {
 		e->batch.handed = true;
+		e->stats.entries++;
 		*ret_entry = &e->entry;
 	}
 	return r;

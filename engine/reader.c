@@ -78,7 +78,7 @@ static inline int reader_wants(struct reader *r, const struct reader_filter *fil
 		size_t size = filter->sizes[i]; /* of NAME= */
 
 		if (!view->compression) {
-			if (view->size > size && memcmp(view->bytes, filter->names[i], size) == 0) {
+			if (view->size >= size && memcmp(view->bytes, filter->names[i], size) == 0) {
 				*ret_name = i;
 				return 1;
 			}

@@ -223,9 +223,12 @@ void engine_reposition(struct jscan *e)
 	e->until_is_checked = true;
 	e->merge.has_last = false;
 	e->has_previous = false;
+	for (unsigned i = e->batch.at; i < e->batch.count; i++)
+		e->batch.refs[i].source->refs--;
 	e->batch.count = e->batch.at = 0;
 	e->batch.ended = false;
 	e->batch.loaded = false;
+	e->batch.handed = false;
 }
 
 /* Prepares all sources for reading in the direction of the phase that follows. */
@@ -279,6 +282,20 @@ static int engine_skip_tail(struct jscan *e)
 	return 0;
 }
 
+/*
+ * Before a long scan every file that was looked into is closed again: the frames of one file then
+ * serve the next, instead of lying about in small pieces. Files are opened when their turn comes.
+ */
+static void engine_park_all(struct jscan *e)
+{
+	for (size_t i = 0; i < e->source_count && e->streams; i++) {
+		struct source *s = e->sources[i];
+
+		if (s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0)
+			source_close(s);
+	}
+}
+
 /* Which sources a wave is for. */
 static bool engine_wants_newest(const struct source *s)
 {
@@ -327,6 +344,8 @@ static int engine_prepare_phase(struct jscan *e)
 		if (e->wave_runs || e->merge.start_at == 0)
 			r = engine_wave(e, source_step_next, engine_wants_head);
 		r = r < 0 ? r : merge_start(&e->merge, e);
+		if (r == 0)
+			engine_park_all(e);
 		if (r == 0 && (e->tail == UINT64_MAX || e->turned)) {
 			e->phase = PHASE_RUN;
 			return 1;

@@ -406,7 +406,8 @@ static int source_fill(struct source *s)
 		} else {
 			first = walk->index;
 		}
-		r = chain_get_many(&s->chain, &s->journal, &s->window, first, SOURCE_OFFSETS,
+		r = chain_get_many(&s->chain, &s->journal, &s->window, first,
+				   walk->backward ? (unsigned)(walk->index - first) : SOURCE_OFFSETS,
 				   walk->offsets);
 		while (walk->backward && r > 0 && first + (uint64_t)r < walk->index) {
 			first += (uint64_t)r; /* an array ends in between: its successor first */
@@ -578,6 +579,8 @@ int source_step_next(struct source *s)
 	struct jscan *e = s->engine;
 	int r;
 
+	if (!s->streaming && e->streams && !s->plan.root && s->candidate != CANDIDATE_NONE)
+		source_begin_streaming(s);
 	if (s->candidate != CANDIDATE_UNKNOWN)
 		return s->candidate == CANDIDATE_THERE;
 	if (!s->walk.located) {
@@ -587,7 +590,5 @@ int source_step_next(struct source *s)
 		if (s->candidate == CANDIDATE_NONE)
 			return 0;
 	}
-	if (!s->streaming && e->streams && !s->plan.root)
-		source_begin_streaming(s);
 	return source_step_candidate(s);
 }
