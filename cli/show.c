@@ -29,10 +29,9 @@ struct show {
 	struct jscan *engine;
 	struct problems problems;
 	struct watch watch;
-	bool unreadable;         /* --file named a file that cannot be opened */
-	bool stopped;            /* by a signal */
-	bool nothing;            /* there is no entry to show, which was seen before the scan */
-	uint64_t counted_before; /* entries that were looked at before the scan */
+	bool unreadable; /* --file named a file that cannot be opened */
+	bool stopped;    /* by a signal */
+	bool nothing;    /* there is no entry to show, which was seen before the scan */
 };
 
 /* Adds what stands on standard input, which must be a regular file. */
@@ -141,23 +140,23 @@ static int show_add_matches(struct show *show)
 static int show_skip_cursor(struct show *show)
 {
 	const struct settings *settings = show->settings;
+	bool limited = settings->lines != LINES_ALL && settings->lines > 0;
 	const struct jscan_entry *entry;
 	int r = 0;
 
-	if (settings->lines != LINES_ALL)
+	if (limited)
 		r = jscan_set_limit(show->engine, settings->lines + 1);
 	if (r >= 0)
 		r = jscan_next(show->engine, &entry);
 	if (r < 0)
 		return r;
 	show->nothing = r == 0;
-	show->counted_before += r > 0;
 	if (r > 0 && jscan_test_cursor(entry, settings->after_cursor) > 0) {
 		jscan_entry_cursor(entry, show->watch.cursor);
 		return 0;
 	}
 	r = jscan_seek_cursor(show->engine, settings->after_cursor);
-	return r < 0 ? r : jscan_set_limit(show->engine, settings->lines);
+	return r < 0 || !limited ? r : jscan_set_limit(show->engine, settings->lines);
 }
 
 /* Sets how many entries to show, from which end, and where a cursor says to begin. */
@@ -169,16 +168,18 @@ static int show_position(struct show *show)
 	int r;
 
 	r = jscan_set_direction(show->engine, reverse ? JSCAN_BACKWARD : JSCAN_FORWARD);
-	if (r >= 0 && cursor) {
+	if (cursor && r >= 0) {
 		r = jscan_seek_cursor(show->engine, cursor);
 		if (r < 0)
 			return message_error("Failed to seek to cursor: %s", strerror(-r));
 	}
-	if (r >= 0 && settings->after_cursor)
-		r = show_skip_cursor(show);
-	else if (r >= 0 && (settings->lines_first || reverse || cursor))
+	if (r < 0 || settings->after_cursor)
+		r = r < 0 ? r : show_skip_cursor(show);
+	else if (settings->lines == 0 || settings->lines == LINES_ALL)
+		r = 0; /* show_no_lines() looks at one entry */
+	else if (settings->lines_first || reverse || cursor)
 		r = jscan_set_limit(show->engine, settings->lines);
-	else if (r >= 0 && settings->lines != LINES_ALL)
+	else
 		r = jscan_set_tail(show->engine, settings->lines);
 	return r < 0 ? message_error("Failed to find the first entry: %s", strerror(-r)) : 0;
 }
@@ -189,21 +190,18 @@ static int show_no_lines(struct show *show)
 	const struct settings *settings = show->settings;
 	bool cursor = settings->cursor || settings->after_cursor;
 	const struct jscan_entry *entry;
-	int r;
+	int r = 0;
 
 	if (!settings->seen[OPTION_SHOW_CURSOR] || show->nothing)
 		return 0;
-	r = jscan_set_limit(show->engine, UINT64_MAX);
-	if (r >= 0 && !cursor && !settings->lines_first)
+	if (!cursor && !settings->lines_first)
 		r = jscan_set_direction(show->engine, JSCAN_BACKWARD);
 	if (r >= 0)
 		r = jscan_next(show->engine, &entry);
 	if (r < 0)
 		return message_error("Failed to find the last entry: %s", strerror(-r));
-	if (r > 0) {
+	if (r > 0)
 		jscan_entry_cursor(entry, show->watch.cursor);
-		show->counted_before++;
-	}
 	return 0;
 }
 
@@ -282,32 +280,50 @@ static int show_attach(struct show *show)
 	return r < 0 ? message_memory() : 0;
 }
 
-/* Runs the scan, and prints what comes after the entries. */
+/* How many entries the library has handed out. */
+static uint64_t show_count(const struct show *show)
+{
+	struct jscan_stats stats = { .size = sizeof(stats) };
+
+	jscan_get_stats(show->engine, &stats);
+	return stats.entries;
+}
+
+/* Runs the scan. Returns 1 if it showed something, 0 if not. */
+static int show_scan(struct show *show)
+{
+	uint64_t before;
+	int r;
+
+	if (show->settings->lines == 0)
+		return show_no_lines(show);
+	if (show->nothing)
+		return 0;
+	r = show_attach(show);
+	if (r < 0)
+		return r;
+	before = show_count(show);
+	show_running = show->engine;
+	r = jscan_run(show->engine);
+	show_running = NULL;
+	watch_wipe(&show->watch);
+	if (r < 0)
+		return message_error("Failed to print entries: %s", strerror(-r));
+	show->stopped = r > 0;
+	return show_count(show) > before;
+}
+
+/* Prints the entries and what comes after them. */
 static int show_run(struct show *show)
 {
 	const struct settings *settings = show->settings;
-	struct jscan_stats stats = { .size = sizeof(stats) };
-	int r = 0;
+	int r;
 
 	fflush(stdout);
-	if (settings->lines == 0) {
-		r = show_no_lines(show);
-	} else if (!show->nothing) {
-		r = show_attach(show);
-		if (r < 0)
-			return r;
-		show_running = show->engine;
-		r = jscan_run(show->engine);
-		show_running = NULL;
-		watch_wipe(&show->watch);
-		show->stopped = r > 0;
-		if (r < 0)
-			message_error("Failed to print entries: %s", strerror(-r));
-	}
-	if (r != 0)
-		return r < 0 ? r : 0;
-	jscan_get_stats(show->engine, &stats);
-	if (stats.entries == show->counted_before && !settings->quiet)
+	r = show_scan(show);
+	if (r < 0 || show->stopped)
+		return r;
+	if (r == 0 && !settings->quiet)
 		puts("-- No entries --");
 	if (settings->seen[OPTION_SHOW_CURSOR] && show->watch.cursor[0])
 		printf("-- cursor: %s\n", show->watch.cursor);
