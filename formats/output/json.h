@@ -35,8 +35,8 @@ extern const struct json_header_name json_header_names[JSON_HEADER_COUNT];
  * name that is its own member has JSON_GROUP_HEAD set. Fields that are left out are in no chain.
  */
 struct json_groups {
-	uint32_t *links;                     /* small, or in the cache's scratch */
-	uint32_t header[JSON_HEADER_COUNT];  /* stored fields that are called like the header's */
+	uint32_t *links;                    /* small, or in the cache's scratch */
+	uint32_t header[JSON_HEADER_COUNT]; /* stored fields that are called like the header's */
 	uint32_t small[JSON_GROUPS_SMALL];
 };
 

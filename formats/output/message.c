@@ -160,8 +160,8 @@ void message_print(const struct output_options *options, struct output_cache *ca
 		lines_print(b, message, first_size, &style);
 		return;
 	}
-	/* A message that is cut is still sanitised before that: where it holds nothing to sanitise up
-	 * to a line feed, the rest does not matter. */
+	/* A message that is cut is still sanitised before that: where it holds nothing to sanitise
+	 * up to a line feed, the rest does not matter. */
 	if (first_size < size && message[first_size] != '\n')
 		first_size = size;
 	if (!lines_try(b, message, first_size, indent))

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* cat: the message, raw. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include "tests/support/print.h"
+
+static struct print p;
+
+/* A printer in the cat mode. */
+static void cat_init(void)
+{
+	print_init(&p, OUTPUT_CAT);
+}
+
+/* Frees it. */
+static void cat_fini(void)
+{
+	print_done(&p);
+}
+
+TestSuite(cat, .init = cat_init, .fini = cat_fini);
+
+#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
+
+Test(cat, first_message_is_printed)
+{
+	print_field(&p, "A=1");
+	print_field(&p, "MESSAGE=one");
+	print_field(&p, "MESSAGE=two");
+	EXPECT_PRINTED("one\n");
+}
+
+Test(cat, entry_without_message_prints_nothing)
+{
+	print_field(&p, "MESSAGE_ID=1");
+	print_field(&p, "MESSAGE");
+	EXPECT_PRINTED("");
+}
+
+Test(cat, message_is_printed_raw)
+{
+	struct cr_mem printed, expected = { "\0\x1b[1m\t\r\n\xff\n", 10 };
+
+	p.options.flags = OUTPUT_TRUNCATE_NEWLINE;
+	print_bytes(&p, PRINT_LITERAL("MESSAGE=\0\x1b[1m\t\r\n\xff"));
+	printed.data = print_entry(&p);
+	printed.size = p.buffer.size;
+	cr_expect(eq(mem, printed, expected));
+}
+
+Test(cat, empty_message_is_an_empty_line)
+{
+	print_field(&p, "MESSAGE=");
+	EXPECT_PRINTED("\n");
+}
+
+Test(cat, listed_fields_come_in_the_order_of_the_list)
+{
+	static const char *const list[] = { "B", "NONE", "A", "_BOOT_ID", NULL };
+
+	p.options.fields = list;
+	print_field(&p, "A=1");
+	print_field(&p, "MESSAGE=x");
+	print_field(&p, "B=2");
+	print_field(&p, "B=3");
+	print_field(&p, "_BOOT_ID=4");
+	EXPECT_PRINTED("2\n1\n4\n");
+}
+
+Test(cat, field_listed_twice_is_printed_once)
+{
+	static const char *const list[] = { "A", "B", "A", NULL };
+
+	p.options.fields = list;
+	print_field(&p, "A=1");
+	EXPECT_PRINTED("1\n");
+}
+
+Test(cat, empty_list_is_no_list)
+{
+	static const char *const list[] = { NULL };
+
+	p.options.fields = list;
+	print_field(&p, "MESSAGE=x");
+	EXPECT_PRINTED("x\n");
+}
