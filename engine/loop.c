@@ -129,8 +129,8 @@ static bool engine_read_source_ahead(void *userdata, struct source *s)
 
 	if (s->drained || s->error)
 		return true;
-	if (s->state == SOURCE_CLOSED && !s->candidate) {
-		/* The next file of a lane: it is opened before the merge asks for it. */
+	if (s->state == SOURCE_CLOSED) {
+		/* It is opened before the merge asks for it. */
 		source_try(s, source_step_next);
 	}
 	ahead->room_bytes -= source_read_ahead(s, room);

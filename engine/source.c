@@ -213,7 +213,7 @@ void source_close(struct source *s)
 
 	if (s->state == SOURCE_CLOSED || s->state == SOURCE_FAILED)
 		return;
-	assert(s->image_there && s->refs == 0);
+	assert(s->image_there);
 	if (image_close(&s->image) == -EAGAIN) {
 		if (s->state != SOURCE_CLOSING)
 			source_set_state(s, SOURCE_CLOSING);

@@ -130,7 +130,8 @@ void source_refresh_window(struct source *s);
 /* Puts the walk back to its start, to be located anew in this direction. */
 void source_rewind(struct source *s, bool backward);
 
-/* Gives up descriptor and image; what is known of the file stays. Nothing may refer to its bytes. */
+/* Gives up descriptor and image; what is known of the file stays, references to its entries too:
+ * loading one opens the file again. */
 void source_close(struct source *s);
 
 /* The file cannot be used: reports it, closes it. */
