@@ -70,6 +70,18 @@ static inline uint32_t reader_name_size(const uint8_t *bytes, uint64_t size)
 	return (uint32_t)i;
 }
 
+/* Whether an uncompressed payload begins with NAME=. Nearly all differ in their first 8 bytes. */
+static inline bool reader_begins(const struct payload_view *view, const char *name, size_t size)
+{
+	if (likely(size >= 8 && view->size >= 8)) {
+		if (load_le64(view->bytes) != load_le64((const uint8_t *)name))
+			return false;
+		if (size == 8)
+			return true;
+	}
+	return view->size >= size && memcmp(view->bytes, name, size) == 0;
+}
+
 /* Whether a payload is of a field that the filter asks for; which one in *ret_name. */
 static inline int reader_wants(struct reader *r, const struct reader_filter *filter,
 			       const struct payload_view *view, size_t *ret_name)
@@ -78,7 +90,7 @@ static inline int reader_wants(struct reader *r, const struct reader_filter *fil
 		size_t size = filter->sizes[i]; /* of NAME= */
 
 		if (!view->compression) {
-			if (view->size >= size && memcmp(view->bytes, filter->names[i], size) == 0) {
+			if (reader_begins(view, filter->names[i], size)) {
 				*ret_name = i;
 				return 1;
 			}
@@ -137,7 +149,8 @@ static int reader_take(struct reader *r, const struct payload_view *view, uint64
 }
 
 /* One item of an entry. 1: nothing more is needed of this entry. */
-static int reader_item(struct reader *r, const struct journal *j, struct window *w, uint64_t offset,
+static int reader_item(struct reader *r, const struct journal *j, struct window *w,
+		       const struct entry_object *entry, uint64_t offset,
 		       const struct reader_filter *filter, bool lacking, uint64_t *bytes_left)
 {
 	struct payload_view view;
@@ -148,7 +161,7 @@ static int reader_item(struct reader *r, const struct journal *j, struct window 
 	if (unlikely(error < 0)) {
 		if (error == -EAGAIN)
 			return error;
-		reader_damaged(r, offset, error, "a field cannot be read");
+		reader_damaged(r, offset ? offset : entry->offset, error, "a field cannot be read");
 		return 0;
 	}
 	if (unlikely(lacking))
@@ -190,7 +203,7 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w,
 			return error == -EAGAIN ? error : 0;
 		}
 		for (uint64_t i = 0; i < count; i++) {
-			error = reader_item(r, j, w, entry_item(j, items, i), filter, lacking,
+			error = reader_item(r, j, w, entry, entry_item(j, items, i), filter, lacking,
 					    &bytes_left);
 			if (likely(error == 0))
 				continue;
