@@ -410,6 +410,11 @@ void fixture_set_compression(struct fixture *fx, uint8_t compression, uint64_t f
 		fx->incompatible_flags |= JOURNAL_INCOMPATIBLE_ZSTD;
 }
 
+void fixture_set_state(struct fixture *fx, uint8_t state)
+{
+	fx->options.state = state;
+}
+
 /* ---- a whole file ------------------------------------------------------------------------- */
 
 /* Fills in the options that were left open. */

@@ -90,6 +90,9 @@ uint64_t fixture_tag(struct fixture *fx);
 /* Changes how payloads are compressed from here on: one file may hold several ways. */
 void fixture_set_compression(struct fixture *fx, uint8_t compression, uint64_t from_bytes);
 
+/* Changes the state: what the next finish writes. */
+void fixture_set_state(struct fixture *fx, uint8_t state);
+
 /*
  * Brings header, final tag and length up to date. More entries may follow, and another finish: that
  * is how a file grows under a reader. (A finish overwrites what was changed in the header.)
