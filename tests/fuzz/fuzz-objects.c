@@ -50,6 +50,13 @@ static void check_data(const struct fuzz_input *in, struct window *w, struct laz
 	FUZZ_CHECK(r == LAZY_RUN(l, object_payload(&in->journal, &l->window, offset, &q)));
 	if (r < 0)
 		return;
+	/* The rules that end chains and lists. */
+	FUZZ_CHECK(a.next_hash_offset == 0 || a.next_hash_offset > offset);
+	FUZZ_CHECK(a.next_field_offset < offset);
+	FUZZ_CHECK((a.entry_offset == 0) == (a.n_entries == 0));
+	FUZZ_CHECK(((a.next_hash_offset | a.next_field_offset | a.entry_offset |
+		     a.entry_array_offset) &
+		    7) == 0);
 	FUZZ_CHECK(a.payload_size > 0 && p.size == a.payload_size && q.size == p.size);
 	FUZZ_CHECK(p.compression == a.compression && q.compression == a.compression);
 	FUZZ_CHECK(memcmp(p.bytes, q.bytes, p.size) == 0);
@@ -70,6 +77,7 @@ static void check_field(const struct fuzz_input *in, struct window *w, struct la
 	SAME(name_size);
 	if (r < 0)
 		return;
+	FUZZ_CHECK(a.next_hash_offset == 0 || a.next_hash_offset > offset);
 	FUZZ_CHECK(object_field_name(w, &a, &p) == 0);
 	FUZZ_CHECK(LAZY_RUN(l, object_field_name(&l->window, &b, &q)) == 0);
 	FUZZ_CHECK(a.name_size > 0 && memcmp(p, q, a.name_size) == 0);

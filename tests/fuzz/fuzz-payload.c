@@ -34,6 +34,7 @@ static void check_payload(struct payload_decoder *d, uint64_t limit, uint8_t com
 	if (r != 0)
 		return;
 	FUZZ_CHECK(compression == 0 || plain_size <= limit);
+	FUZZ_CHECK(compression != OBJECT_LZ4 || plain_size == load_le64(bytes));
 	r = payload_decode(d, compression, bytes, size, &again, &again_size);
 	/* The arena may be full by now; then there is what it had room for. */
 	FUZZ_CHECK(r == 0 || r == -ENOBUFS);
