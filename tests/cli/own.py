@@ -138,13 +138,12 @@ class Own:
 
     def test_ends(self):
         """How the program ends when its output does."""
-        with subprocess.Popen([self.jscan, '-D', self.sample, '-o', 'verbose'],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=harness.ENVIRONMENT) as p:
-            p.stdout.close()
-            p.wait(timeout=60)
-            err = p.stderr.read()
-        r = harness.Result(p.returncode, b'', err)
+        reader, writer = os.pipe()
+        os.close(reader)
+        p = subprocess.run([self.jscan, '-D', self.sample, '-o', 'verbose'], stdout=writer,
+                           stderr=subprocess.PIPE, env=harness.ENVIRONMENT, check=False)
+        os.close(writer)
+        r = harness.Result(p.returncode, b'', p.stderr)
         self.point('a closed pipe ends it by SIGPIPE', p.returncode == -signal.SIGPIPE, r)
         with open('/dev/full', 'wb') as full:
             p = subprocess.run([self.jscan, '-D', self.sample], stdout=full, check=False,
