@@ -59,7 +59,7 @@ class Tap:
         if later is not None:
             line += ' # todo ' + later
         print(line, flush=True)
-        if good != (later is None):
+        if bool(good) != (later is None):
             self.failed += 1
         if detail and (not good) and later is None:
             self.note(detail)
