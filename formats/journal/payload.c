@@ -127,7 +127,13 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 	announced = ZSTD_getFrameContentSize(bytes, frame_size);
 	if (announced == ZSTD_CONTENTSIZE_ERROR)
 		return -EBADMSG;
-	if (announced == ZSTD_CONTENTSIZE_UNKNOWN || announced <= out->room) {
+	if (announced == ZSTD_CONTENTSIZE_UNKNOWN) {
+		/* As a stream, as the reference does it: that refuses frames (windows and blocks that
+		 * are too large) which the library takes in one go. */
+		r = payload_zstd_begin(d, bytes, frame_size, out);
+		return r > 0 ? -ENOBUFS : r;
+	}
+	if (announced <= out->room) {
 		/* In one go, straight into the arena: no window, no second copy. */
 		n = ZSTD_decompressDCtx(d->zstd, out->bytes, out->room, bytes, frame_size);
 		if (!ZSTD_isError(n)) {
@@ -137,9 +143,10 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 		if (ZSTD_getErrorCode(n) != ZSTD_error_dstSize_tooSmall)
 			return payload_zstd_error(n);
 	}
-	/* Too large, or so it says: as much of it as there is room for. */
+	/* Too large, or so it says: as much of it as there is room for. A frame that cannot be streamed
+	 * can still be sound if it is small: an empty arena will tell. */
 	r = payload_zstd_begin(d, bytes, frame_size, out);
-	return r < 0 ? r : -ENOBUFS;
+	return r < 0 && (r != -EBADMSG || d->position == 0) ? r : -ENOBUFS;
 }
 
 /* ---- LZ4 ---------------------------------------------------------------------------------- */
