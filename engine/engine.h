@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 
 #include "engine/batch.h"
+#include "engine/boots.h"
+#include "engine/listing.h"
 #include "engine/match.h"
 #include "engine/merge.h"
 #include "engine/order.h"
@@ -96,6 +98,8 @@ struct jscan {
 	bool has_previous;
 	struct id128 previous_boot_id;
 	struct sink_list sinks;
+	struct listing listing;   /* of names or values, while it runs */
+	struct boots boots;       /* while they are listed */
 	bool sinks_begun;
 	jscan_problem_fn problem_handler;
 	void *problem_userdata;
@@ -139,6 +143,13 @@ int engine_open_step(struct jscan *engine);
  * must be consumed (source_consume()) before the next call. 0 at the end, -EAGAIN.
  */
 int engine_next_candidate(struct jscan *engine, struct source **ret_source);
+
+/* As engine_open_step(), and the table of boots is filled where the order needs it. */
+int engine_rank_step(struct jscan *engine);
+
+/* Runs a step over all sources that WANTS says yes to (NULL: all that have not failed), or goes on
+ * with it: 0 when all have answered, -EAGAIN. */
+int engine_wave(struct jscan *engine, source_step_fn step, bool (*wants)(const struct source *s));
 
 /* Enters what source_step_newest() found of all files into the table of boots, once. */
 int engine_enter_newest(struct jscan *engine);

@@ -38,8 +38,7 @@ static int order_ids_rehash(struct order_ids *t)
 	return 0;
 }
 
-/* Finds or adds an ID. */
-static int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_t *ret_number)
+int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_t *ret_number)
 {
 	uint32_t at;
 	int r;
@@ -71,7 +70,7 @@ static int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_
 	return 0;
 }
 
-static void order_ids_done(struct order_ids *t)
+void order_ids_done(struct order_ids *t)
 {
 	free(t->ids);
 	free(t->slots);

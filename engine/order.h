@@ -50,6 +50,10 @@ struct order {
 	uint32_t boots_capacity;
 };
 
+/* The number of an ID in a table of its own, new ones being added. -ENOMEM. */
+int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_t *ret_number);
+void order_ids_done(struct order_ids *t);
+
 void order_done(struct order *o);
 
 /* The number of an ID, new ones being added. -ENOMEM. */

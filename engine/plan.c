@@ -72,7 +72,7 @@ static int plan_resolve_term(struct plan_node *node, const struct journal *j, st
 
 	if (node->resolved)
 		return 0;
-	r = lookup_data(j, w, decoder, term->data, term->size, hash, &data);
+	r = lookup_data_resume(j, w, decoder, term->data, term->size, hash, &node->position, &data);
 	if (r == -EAGAIN || r == -ENOMEM)
 		return r;
 	node->resolved = true;

@@ -20,6 +20,7 @@ struct plan_node {
 	uint64_t count_max;           /* entries that can match, at most */
 	/* MATCH_TERM */
 	bool resolved;
+	uint64_t position;            /* where looking it up goes on */
 	struct chain chain;
 	uint64_t first_index;         /* of offsets[0] in the chain */
 	unsigned offset_count;        /* offsets copied from the chain */

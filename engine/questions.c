@@ -120,22 +120,3 @@ int jscan_count(struct jscan *e, uint64_t *ret_count)
 	engine_reposition(e);
 	return 0;
 }
-
-int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
-{
-	(void)userdata;
-	return e && callback ? -EOPNOTSUPP : -EINVAL;
-}
-
-int jscan_list_field_names(struct jscan *e, jscan_bytes_fn callback, void *userdata)
-{
-	(void)userdata;
-	return e && callback ? -EOPNOTSUPP : -EINVAL;
-}
-
-int jscan_list_field_values(struct jscan *e, const char *field, jscan_bytes_fn callback,
-			    void *userdata)
-{
-	(void)userdata;
-	return e && field && callback ? -EOPNOTSUPP : -EINVAL;
-}

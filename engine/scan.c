@@ -78,8 +78,7 @@ static int engine_wave_run(struct jscan *e)
 	return 0;
 }
 
-/* A whole wave: begins it, or goes on with it. */
-static int engine_wave(struct jscan *e, source_step_fn step, bool (*wants)(const struct source *s))
+int engine_wave(struct jscan *e, source_step_fn step, bool (*wants)(const struct source *s))
 {
 	if (!e->wave_runs)
 		engine_wave_begin(e, step, wants);
@@ -367,6 +366,17 @@ static int engine_prepare_phase(struct jscan *e)
 		return r;
 	e->phase++;
 	return 1;
+}
+
+int engine_rank_step(struct jscan *e)
+{
+	while (e->phase <= PHASE_NEWEST) {
+		int r = engine_prepare_phase(e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int engine_next_candidate(struct jscan *e, struct source **ret_source)

@@ -94,7 +94,8 @@ struct jscan_options {
 	uint32_t io;             /* enum jscan_io */
 	uint32_t queue_depth;    /* reads in flight at most; default 64 */
 	uint32_t io_threads;     /* threads of the "threads" method; default 4 */
-	uint32_t jobs;           /* threads that format entries; default 1: the engine's own */
+	uint32_t jobs;           /* threads that format entries; this release formats on the
+				  * engine's own whatever is asked for */
 	uint32_t files_open_max; /* descriptors kept open at most; default: half of RLIMIT_NOFILE,
 				  * at most 512 */
 	uint32_t plan;           /* enum jscan_plan */
@@ -495,7 +496,8 @@ typedef int (*jscan_file_fn)(void *userdata, const struct jscan_file_info *file)
 /* The usable files, in the order in which they are merged. */
 JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, void *userdata);
 
-/* Goes on after the last entry and waits for more, across rotation. */
+/* Goes on after the last entry and waits for more, across rotation. This release answers
+ * -EOPNOTSUPP. */
 JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
 
 #ifdef __cplusplus

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The boots of an archive, from the index: in every file the values of _BOOT_ID, and of each the
+ * two ends of its set of entries. Files are asked in a wave; no other entry is read. A boot whose
+ * entries are spread over files has the first and the last of all in the merge's order, and boots
+ * are listed in the order of their first entries.
+ *
+ * journalctl finds boots by jumping from the end of one to the next (specification 14.1), and so
+ * misses those that lie between two parts of another; here they are listed.
+ */
+#include "engine/boots.h"
+
+#include <stdlib.h>
+
+#include "engine/engine.h"
+
+static const char boots_field[] = "_BOOT_ID";
+#define BOOTS_FIELD_SIZE (sizeof(boots_field) - 1)
+#define BOOTS_PAYLOAD_SIZE (BOOTS_FIELD_SIZE + 1 + 32)
+
+/* The row of a boot, made if missing. */
+static int boots_row(struct boots *b, const struct id128 *id, struct boots_row **ret_row,
+		     bool *ret_new)
+{
+	uint32_t number;
+	int r = order_ids_number(&b->ids, id, &number);
+
+	if (r < 0)
+		return r;
+	*ret_new = number == b->count;
+	if (number >= b->capacity) {
+		size_t capacity = b->capacity ? b->capacity * 2 : 64;
+		struct boots_row *rows = reallocarray(b->rows, capacity, sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		b->rows = rows;
+		b->capacity = capacity;
+	}
+	if (*ret_new) {
+		b->rows[number] = (struct boots_row){ .id = *id };
+		b->count++;
+	}
+	*ret_row = &b->rows[number];
+	return 0;
+}
+
+/* The key of an entry. */
+static int boots_key(struct source *s, const struct entry_object *entry, struct order_key *ret_key)
+{
+	*ret_key = (struct order_key){
+		.seqnum = entry->seqnum,
+		.realtime = entry->realtime,
+		.monotonic = entry->monotonic,
+		.xor_hash = entry->xor_hash,
+		.seqnum_id = s->seqnum_id,
+	};
+	return order_boot_number(&s->engine->order, &entry->boot_id, &ret_key->boot);
+}
+
+/* An end of a set: the first or last entry that can be read. 0, -ENOENT, -EAGAIN. */
+static int boots_end(struct source *s, struct chain *chain, bool last, struct entry_object *ret)
+{
+	uint64_t i = last ? chain->count : 0;
+
+	while (last ? i > 0 : i < chain->count) {
+		uint64_t offset;
+		int r = chain_get(chain, &s->journal, &s->window, last ? i - 1 : i, &offset);
+
+		if (r == 1) {
+			r = object_entry(&s->journal, &s->window, offset, ret);
+			if (r == 0)
+				return 0;
+		}
+		if (r == -EAGAIN)
+			return r;
+		if (!last)
+			i++;
+		else
+			i = i - 1 < chain->count ? i - 1 : chain->count;
+	}
+	return -ENOENT;
+}
+
+/* Enters the part of a boot that one file holds. */
+static int boots_enter(struct source *s, const struct id128 *id, const struct entry_object *first,
+		       const struct entry_object *last)
+{
+	struct jscan *e = s->engine;
+	struct order_key a, b;
+	struct boots_row *row;
+	bool is_new;
+	int r = boots_key(s, first, &a);
+
+	r = r < 0 ? r : boots_key(s, last, &b);
+	r = r < 0 ? r : boots_row(&e->boots, id, &row, &is_new);
+	if (r < 0)
+		return r;
+	if (is_new || order_compare(&e->order, &a, &row->first) < 0)
+		row->first = a;
+	if (is_new || order_compare(&e->order, &b, &row->last) > 0)
+		row->last = b;
+	return 0;
+}
+
+/* One value of _BOOT_ID. Damage leaves it out. 0, -EAGAIN, -ENOMEM. */
+static int boots_take(struct source *s, const struct data_object *data)
+{
+	struct entry_object first, last;
+	char text[JSCAN_ID_TEXT_SIZE];
+	struct payload_view view;
+	struct chain chain;
+	struct id128 id;
+	jscan_id parsed;
+	int r = object_payload(&s->journal, &s->window, data->offset, &view), q;
+
+	if (r < 0)
+		return r;
+	if (view.compression || view.size != BOOTS_PAYLOAD_SIZE || data->n_entries == 0)
+		return 0;
+	memcpy(text, view.bytes + BOOTS_FIELD_SIZE + 1, 32);
+	text[32] = '\0';
+	if (jscan_id_parse(text, &parsed) < 0)
+		return 0;
+	memcpy(id.bytes, parsed.bytes, sizeof(id.bytes));
+	if (id128_is_null(&id))
+		return 0;
+	chain_init_data(&chain, data);
+	q = boots_end(s, &chain, false, &first);
+	r = boots_end(s, &chain, true, &last);
+	if (q < 0 || r < 0)
+		return q == -EAGAIN || r == -EAGAIN ? -EAGAIN : 0;
+	return boots_enter(s, &id, &first, &last);
+}
+
+/* Step: the boots of one file; s->listed is the next value to look at. */
+static int boots_step(struct source *s)
+{
+	struct field_object field;
+	struct data_object data;
+	int r;
+
+	if (!s->listing_begun) {
+		r = lookup_field(&s->journal, &s->window, boots_field, BOOTS_FIELD_SIZE,
+				 journal_hash(&s->journal, boots_field, BOOTS_FIELD_SIZE), &field);
+		if (r == -EAGAIN)
+			return r;
+		s->listed = r > 0 ? field.head_data_offset : 0;
+		s->listing_begun = true;
+	}
+	while (s->listed) {
+		r = object_data(&s->journal, &s->window, s->listed, &data);
+		if (r == 0)
+			r = boots_take(s, &data);
+		if (r == -EAGAIN || r == -ENOMEM)
+			return r;
+		if (r < 0) {
+			problem_report(s, JSCAN_REASON_OBJECT, r, s->listed,
+				       "a boot's ID cannot be read");
+			break;
+		}
+		s->listed = data.next_field_offset;
+	}
+	return 0;
+}
+
+/* By first entry; for qsort_r(). */
+static int boots_compare(const void *a, const void *b, void *order)
+{
+	const struct boots_row *x = a, *y = b;
+
+	return order_compare(order, &x->first, &y->first);
+}
+
+/* engine_wait(): opens what has to be known, then asks all files. */
+static int boots_list_step(struct jscan *e)
+{
+	int r = engine_rank_step(e);
+
+	if (r < 0)
+		return r;
+	r = engine_wave(e, boots_step, NULL);
+	if (r == 0)
+		qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare,
+			&e->order);
+	return r;
+}
+
+int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
+{
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	if (!callback || e->wave_runs)
+		return -EINVAL;
+	for (size_t i = 0; i < e->source_count; i++)
+		e->sources[i]->listing_begun = false;
+	r = engine_wait(e, boots_list_step);
+	for (size_t i = 0; i < e->boots.count && r == 0; i++) {
+		const struct boots_row *row = &e->boots.rows[i];
+		struct jscan_boot boot = {
+			.size = sizeof(boot),
+			.first_realtime_usec = row->first.realtime,
+			.last_realtime_usec = row->last.realtime,
+		};
+
+		memcpy(boot.boot_id.bytes, row->id.bytes, sizeof(boot.boot_id.bytes));
+		r = callback(userdata, &boot);
+	}
+	boots_done(&e->boots);
+	return r;
+}
+
+void boots_done(struct boots *b)
+{
+	order_ids_done(&b->ids);
+	free(b->rows);
+	*b = (struct boots){ 0 };
+}

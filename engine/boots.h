@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of boots: which there are, and their first and last entries. */
+#ifndef ENGINE_BOOTS_H
+#define ENGINE_BOOTS_H
+
+#include "engine/order.h"
+
+struct boots_row {
+	struct id128 id;       /* as the field _BOOT_ID has it */
+	struct order_key first, last;
+};
+
+struct boots {
+	struct boots_row *rows;
+	size_t count, capacity;
+	struct order_ids ids;  /* number of an ID: index of its row */
+};
+
+void boots_done(struct boots *b);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of fields and their values, from the files' own indexes (specification 10.2, 10.3): the
+ * field hash table names them, and each field object heads the chain of its data objects, newest
+ * first. No entry is looked at. Files are asked in the order in which they were added; what an
+ * earlier one has shown is not shown again. Damage ends the chain it is on, and nothing else.
+ */
+#include <stdlib.h>
+
+#include "engine/engine.h"
+
+/* Shows a name or a value that has not been shown. 0; 1 to end the listing; -ENOMEM. */
+static int fields_show(struct listing *l, const void *bytes, size_t size)
+{
+	int r = l->several ? seen_add(&l->seen, bytes, size) : 1;
+
+	if (r <= 0)
+		return r;
+	l->answer = l->callback(l->userdata, bytes, size);
+	return l->answer != 0;
+}
+
+/* Finds where the values of the field begin in a file. */
+static int fields_look_up(struct source *s, struct listing *l)
+{
+	struct field_object field;
+	int r;
+
+	if (l->looked_up)
+		return 0;
+	r = lookup_field(&s->journal, &s->window, l->name, l->name_size,
+			 journal_hash(&s->journal, l->name, l->name_size), &field);
+	if (r == -EAGAIN)
+		return r;
+	l->offset = r > 0 ? field.head_data_offset : 0;
+	l->looked_up = true;
+	return 0;
+}
+
+/* Shows the value in a data object. 0, 1, or an error. */
+static int fields_show_value(struct source *s, struct listing *l, uint64_t offset)
+{
+	struct payload_decoder *decoder = s->engine->reader.decoder;
+	struct payload_view view;
+	int r = object_payload(&s->journal, &s->window, offset, &view);
+
+	if (r < 0)
+		return r;
+	if (view.compression) {
+		payload_decoder_reset(decoder);
+		r = payload_decode(decoder, view.compression, view.bytes, view.size, &view.bytes,
+				   &view.size);
+		if (r < 0)
+			return r;
+	}
+	if (view.size <= l->name_size || view.bytes[l->name_size] != '=' ||
+	    memcmp(view.bytes, l->name, l->name_size) != 0)
+		return -EBADMSG;
+	return fields_show(l, view.bytes + l->name_size + 1, view.size - l->name_size - 1);
+}
+
+/* Step: shows what is left of one file's values. 0 when done, 1 to end the listing. */
+static int fields_step_values(struct source *s)
+{
+	struct listing *l = &s->engine->listing;
+	struct data_object data;
+	int r = fields_look_up(s, l);
+
+	while (r == 0 && l->offset) {
+		r = object_data(&s->journal, &s->window, l->offset, &data);
+		if (r == 0)
+			r = fields_show_value(s, l, l->offset);
+		if (r == -EAGAIN || r == -ENOMEM)
+			return r;
+		if (r < 0)
+			problem_report(s, JSCAN_REASON_PAYLOAD, r, l->offset,
+				       "a value cannot be read");
+		/* The chain goes back in the file, so it ends. */
+		l->offset = format_error_is_soft(r) ? 0 : data.next_field_offset;
+		r = r > 0 ? r : 0;
+	}
+	return r;
+}
+
+/* Shows the name in a field object, and goes to the next in its chain. */
+static int fields_show_name(struct source *s, struct listing *l)
+{
+	struct field_object field;
+	const uint8_t *name;
+	int r = object_field(&s->journal, &s->window, l->offset, &field);
+
+	if (r == 0)
+		r = window_get(&s->window, l->offset + FIELD_PAYLOAD, field.name_size, &name);
+	if (r == -EAGAIN)
+		return r;
+	if (r < 0) {
+		problem_report(s, JSCAN_REASON_OBJECT, r, l->offset, "a field object cannot be read");
+		l->offset = 0;
+		return 0;
+	}
+	r = fields_show(l, name, field.name_size);
+	if (r >= 0)
+		l->offset = field.next_hash_offset;
+	return r;
+}
+
+/* Step: shows what is left of one file's names. */
+static int fields_step_names(struct source *s)
+{
+	const struct journal_header *h = &s->journal.header;
+	struct listing *l = &s->engine->listing;
+	uint64_t count = h->field_hash_table_size / HASH_ITEM_SIZE;
+	const uint8_t *bucket;
+	int r = 0;
+
+	while (r == 0) {
+		if (l->offset) {
+			r = fields_show_name(s, l);
+			continue;
+		}
+		if (l->bucket >= count)
+			return 0;
+		r = window_get(&s->window, h->field_hash_table_offset + l->bucket * HASH_ITEM_SIZE,
+			       HASH_ITEM_SIZE, &bucket);
+		if (r == 0) {
+			l->offset = load_le64(bucket);
+			l->bucket++;
+		} else if (r != -EAGAIN) {
+			problem_report(s, JSCAN_REASON_READ, r, h->field_hash_table_offset,
+				       "the field hash table cannot be read");
+			return 0;
+		}
+	}
+	return r;
+}
+
+/* engine_wait(): goes on with the listing. */
+static int fields_step(struct jscan *e)
+{
+	struct listing *l = &e->listing;
+	int r;
+
+	for (; l->file < e->source_count; l->file++) {
+		struct source *s = l->files[l->file];
+
+		if (!s->error) {
+			r = source_try(s, l->name ? fields_step_values : fields_step_names);
+			if (r == -EAGAIN || r == -EBUSY)
+				return -EAGAIN;
+			if (r > 0 || r == -ENOMEM)
+				return r;
+		}
+		l->looked_up = false;
+		l->bucket = l->offset = 0;
+	}
+	return 0;
+}
+
+/* A whole listing. */
+static int fields_list(struct jscan *e, const char *name, jscan_bytes_fn callback, void *userdata)
+{
+	struct listing *l = &e->listing;
+	int r = jscan_open(e);
+
+	if (r < 0)
+		return r;
+	*l = (struct listing){
+		.callback = callback,
+		.userdata = userdata,
+		.name = name,
+		.name_size = name ? strlen(name) : 0,
+		.several = e->usable_count > 1,
+	};
+	l->files = calloc(e->source_count + 1, sizeof(*l->files));
+	r = l->files ? seen_init(&l->seen) : -ENOMEM;
+	if (r == 0) {
+		for (size_t i = 0; i < e->source_count; i++)
+			l->files[e->sources[i]->added] = e->sources[i];
+		r = engine_wait(e, fields_step);
+	}
+	seen_done(&l->seen);
+	free(l->files);
+	l->files = NULL;
+	return r > 0 ? l->answer : r;
+}
+
+int jscan_list_field_names(struct jscan *e, jscan_bytes_fn callback, void *userdata)
+{
+	return callback ? fields_list(e, NULL, callback, userdata) : -EINVAL;
+}
+
+int jscan_list_field_values(struct jscan *e, const char *field, jscan_bytes_fn callback,
+			    void *userdata)
+{
+	size_t size = field ? strlen(field) : 0;
+
+	if (!callback || size == 0 || (field[0] == '_' && field[1] == '_'))
+		return -EINVAL;
+	for (size_t i = 0; i < size; i++) {
+		if (!(field[i] >= 'A' && field[i] <= 'Z') && field[i] != '_' &&
+		    !(field[i] >= '0' && field[i] <= '9' && i > 0))
+			return -EINVAL;
+	}
+	return size <= 64 ? fields_list(e, field, callback, userdata) : -EINVAL;
+}

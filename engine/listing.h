@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What a listing that walks an index keeps between its steps: one listing at a time. */
+#ifndef ENGINE_LISTING_H
+#define ENGINE_LISTING_H
+
+#include "engine/seen.h"
+#include "jscan.h"
+
+struct source;
+
+struct listing {
+	jscan_bytes_fn callback;
+	void *userdata;
+	const char *name;      /* of the field, or NULL: names of fields are listed */
+	size_t name_size;
+	struct seen seen;
+	bool several;          /* files: only then something can be there twice */
+	int answer;            /* of the callback, when it ended the listing */
+	struct source **files; /* in the order of adding */
+	size_t file;           /* the one being listed */
+	bool looked_up;        /* the file's field has been found: offset is set */
+	uint64_t bucket;       /* names: of the field hash table */
+	uint64_t offset;       /* of the next object in its chain; 0: at its end */
+};
+
+#endif
