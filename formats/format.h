@@ -42,14 +42,14 @@ struct window_range {
  * over the same base and blocks.
  */
 struct window {
-	const uint8_t *base;   /* where offset 0 of the file would be */
-	uint64_t size_bytes;   /* length of the file as last seen */
-	uint8_t *blocks;       /* state of each block; not looked at if whole */
-	unsigned block_shift;  /* log2 of the size of a block */
-	bool whole;            /* every byte below size_bytes is resident, and stays */
-	uint64_t run_begin;    /* a run of bytes known to be resident, and to stay while the */
-	uint64_t run_end;      /* step runs: tested first; empty (0, 0) where there is none */
-	unsigned want_count;   /* ranges that the current step lacks */
+	const uint8_t *base;  /* where offset 0 of the file would be */
+	uint64_t size_bytes;  /* length of the file as last seen */
+	uint8_t *blocks;      /* state of each block; not looked at if whole */
+	unsigned block_shift; /* log2 of the size of a block */
+	bool whole;           /* every byte below size_bytes is resident, and stays */
+	uint64_t run_begin;   /* a run of bytes known to be resident, and to stay while the */
+	uint64_t run_end;     /* step runs: tested first; empty (0, 0) where there is none */
+	unsigned want_count;  /* ranges that the current step lacks */
 	struct window_range wants[WINDOW_WANTS_MAX];
 };
 

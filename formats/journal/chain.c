@@ -64,7 +64,8 @@ void chain_set_count(struct chain *c, uint64_t count)
 	c->damage_error = 0;
 }
 
-/* Clamps the chain to the first ARRAY_COUNT elements of its arrays. ERROR is 0 if they just stop. */
+/* Clamps the chain to the first ARRAY_COUNT elements of its arrays. ERROR is 0 if they just stop.
+ */
 static int chain_end(struct chain *c, uint64_t array_count, int error)
 {
 	c->count = array_count + chain_inline_count(c);
@@ -245,7 +246,8 @@ int chain_get_many(struct chain *c, const struct journal *j, struct window *w, u
 	if (count > left)
 		count = (unsigned)left;
 	for (;;) {
-		r = window_get(w, c->at.offset + ENTRY_ARRAY_ITEMS + (k - c->at.before) * j->item_size,
+		r = window_get(w,
+			       c->at.offset + ENTRY_ARRAY_ITEMS + (k - c->at.before) * j->item_size,
 			       (uint64_t)count * j->item_size, &items);
 		/* Some of them cannot be read: those before them can. */
 		if (likely(!format_error_is_soft(r)) || count == 1)
@@ -272,7 +274,7 @@ struct chain_search {
 	struct chain *chain;
 	const struct journal *journal;
 	struct window *window;
-	chain_test_fn test;    /* NULL: by offset */
+	chain_test_fn test; /* NULL: by offset */
 	const void *userdata;
 	uint64_t entry_offset; /* if by offset */
 	uint64_t left;
@@ -416,7 +418,11 @@ int chain_bisect(struct chain *c, const struct journal *j, struct window *w, cha
 		 const void *userdata, uint64_t *ret_index)
 {
 	struct chain_search s = {
-		.chain = c, .journal = j, .window = w, .test = test, .userdata = userdata,
+		.chain = c,
+		.journal = j,
+		.window = w,
+		.test = test,
+		.userdata = userdata,
 	};
 
 	assert(test);
@@ -428,7 +434,10 @@ int chain_bisect_offset(struct chain *c, const struct journal *j, struct window 
 			uint64_t entry_offset, uint64_t *ret_index)
 {
 	struct chain_search s = {
-		.chain = c, .journal = j, .window = w, .entry_offset = entry_offset,
+		.chain = c,
+		.journal = j,
+		.window = w,
+		.entry_offset = entry_offset,
 	};
 
 	return chain_search(&s, ret_index);

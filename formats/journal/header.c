@@ -17,7 +17,7 @@
 
 /* What the checks compare with: the header's values, or clamped ones. */
 struct header_bounds {
-	uint64_t end;         /* of the arena */
+	uint64_t end; /* of the arena */
 	uint64_t arena_size;
 	uint64_t tail_object; /* no object begins after it */
 };
@@ -158,8 +158,9 @@ static int header_check_form(const struct journal_header *h, char text[HEADER_DE
 }
 
 /* Check 10: how far the arena reaches, as the header says, or clamped in a truncated file. */
-static int header_find_bounds(const struct journal_header *h, uint64_t file_size, bool *ret_truncated,
-			      struct header_bounds *ret, char text[HEADER_DETAIL_SIZE])
+static int header_find_bounds(const struct journal_header *h, uint64_t file_size,
+			      bool *ret_truncated, struct header_bounds *ret,
+			      char text[HEADER_DETAIL_SIZE])
 {
 	uint64_t end = h->header_size + h->arena_size;
 
@@ -180,7 +181,8 @@ static int header_find_bounds(const struct journal_header *h, uint64_t file_size
 	end = file_size & ~UINT64_C(7);
 	if (end < h->header_size || end - h->header_size < OBJECT_HEADER_SIZE)
 		return header_fail(text, -ENODATA,
-				   "file of %" PRIu64 " bytes ends in or right after its header of %" PRIu64,
+				   "file of %" PRIu64
+				   " bytes ends in or right after its header of %" PRIu64,
 				   file_size, h->header_size);
 	*ret = (struct header_bounds){
 		.end = end,
@@ -221,7 +223,8 @@ static int header_check_places(const struct journal_header *h, const struct head
 	if (bounds->end < bounds->tail_object ||
 	    bounds->end - bounds->tail_object < OBJECT_HEADER_SIZE)
 		return header_fail(text, -ENODATA,
-				   "tail object at %" PRIu64 " is not before the arena's end at %" PRIu64,
+				   "tail object at %" PRIu64
+				   " is not before the arena's end at %" PRIu64,
 				   bounds->tail_object, bounds->end);
 	r = header_check_table(h, bounds, "data", h->data_hash_table_offset,
 			       h->data_hash_table_size, text);
@@ -249,7 +252,8 @@ static int header_check_tail_array(const struct journal_header *h,
 		return 0;
 	if (!header_offset_is_valid(h, bounds->tail_object, tail) || tail < h->entry_array_offset ||
 	    (h->entry_array_offset == 0 && tail != 0))
-		return header_fail(text, -ENODATA, "invalid tail entry array offset %" PRIu64, tail);
+		return header_fail(text, -ENODATA, "invalid tail entry array offset %" PRIu64,
+				   tail);
 	if ((tail == 0) != (count == 0))
 		return header_fail(text, -ENODATA,
 				   "tail entry array at %" PRIu64 " with %" PRIu64 " entries", tail,
@@ -303,10 +307,8 @@ static int header_check_counts(const struct journal_header *h, char text[HEADER_
 		const char *name;
 		uint64_t count;
 	} counts[] = {
-		{ "entries", h->n_entries },
-		{ "data objects", h->n_data },
-		{ "field objects", h->n_fields },
-		{ "tag objects", h->n_tags },
+		{ "entries", h->n_entries },           { "data objects", h->n_data },
+		{ "field objects", h->n_fields },      { "tag objects", h->n_tags },
 		{ "entry arrays", h->n_entry_arrays },
 	};
 
@@ -368,8 +370,8 @@ int header_parse(const uint8_t *bytes, size_t size, uint64_t file_size, struct j
 
 	text[0] = '\0';
 	if (file_size < HEADER_SIZE_MIN)
-		return header_fail(text, -ENODATA, "file of %" PRIu64 " bytes is shorter than a header",
-				   file_size);
+		return header_fail(text, -ENODATA,
+				   "file of %" PRIu64 " bytes is shorter than a header", file_size);
 	assert(size >= HEADER_SIZE_MIN && size <= file_size);
 	if (memcmp(bytes, JOURNAL_SIGNATURE, JOURNAL_SIGNATURE_SIZE) != 0)
 		return header_fail(text, -EBADMSG, "no journal signature");

@@ -67,10 +67,10 @@ struct journal {
 	struct journal_header header;
 	bool compact;
 	bool keyed;
-	bool truncated;          /* shorter than its header says: opened with clamped bounds (262) */
-	unsigned item_size;      /* of an entry array's item: 4 or 8 */
-	unsigned entry_item_size;/* of an entry's item: 4 or 16 */
-	unsigned data_payload;   /* offset of a data object's payload: 64 or 72 */
+	bool truncated;     /* shorter than its header says: opened with clamped bounds (262) */
+	unsigned item_size; /* of an entry array's item: 4 or 8 */
+	unsigned entry_item_size; /* of an entry's item: 4 or 16 */
+	unsigned data_payload;    /* offset of a data object's payload: 64 or 72 */
 };
 
 /* True if a header of HEADER_SIZE bytes holds the field of SIZE bytes at OFFSET. */
@@ -82,9 +82,9 @@ static inline bool header_has(const struct journal_header *h, unsigned offset, u
 /*
  * Parses and checks a file header: specification 1.3, as version 262 does it, truncated files
  * included. BYTES are the first SIZE bytes of the file, min(FILE_SIZE, HEADER_SIZE_MAX) of them.
- * On failure: a negative errno as 1.3 lists it, and in TEXT a clause that names what is wrong (for an
- * unknown incompatible flag its bit); on success TEXT is empty. Whether the file is a regular one
- * and still linked is the caller's to check.
+ * On failure: a negative errno as 1.3 lists it, and in TEXT a clause that names what is wrong (for
+ * an unknown incompatible flag its bit); on success TEXT is empty. Whether the file is a regular
+ * one and still linked is the caller's to check.
  */
 #define HEADER_DETAIL_SIZE 128
 int header_parse(const uint8_t *bytes, size_t size, uint64_t file_size, struct journal *ret_journal,
@@ -117,12 +117,13 @@ struct data_object {
 	uint64_t entry_offset;
 	uint64_t entry_array_offset;
 	uint64_t n_entries;
-	uint8_t compression; /* OBJECT_XZ, OBJECT_LZ4, OBJECT_ZSTD, or 0; more than one bit is possible */
+	uint8_t compression;   /* OBJECT_XZ, OBJECT_LZ4, OBJECT_ZSTD bits, 0 if none */
 	uint64_t payload_size; /* as stored */
 };
 
 /* A data object without its payload. */
-int object_data(const struct journal *j, struct window *w, uint64_t offset, struct data_object *ret);
+int object_data(const struct journal *j, struct window *w, uint64_t offset,
+		struct data_object *ret);
 
 /* A data object's stored payload, all of it. */
 struct payload_view {
@@ -288,15 +289,15 @@ struct chain_mark {
 };
 
 struct chain {
-	uint64_t inline_offset;  /* first element of a data object's set, or 0 for the global chain */
-	uint64_t first;          /* offset of the first array, 0 if none */
-	uint64_t count;          /* valid elements, the inline one counted */
-	uint64_t reached;        /* elements of the arrays that have been walked to */
-	bool ended;              /* an array could not be read or the chain stops: count is clamped */
-	int damage_error;        /* why the array at damage_offset could not be read, else 0 */
+	uint64_t inline_offset; /* first element of a data object's set; 0: the global chain */
+	uint64_t first;         /* offset of the first array, 0 if none */
+	uint64_t count;         /* valid elements, the inline one counted */
+	uint64_t reached;       /* elements of the arrays that have been walked to */
+	bool ended;       /* an array could not be read or the chain stops: count is clamped */
+	int damage_error; /* why the array at damage_offset could not be read, else 0 */
 	uint64_t damage_offset;
-	struct chain_mark at;    /* the array that was used last */
-	uint64_t mark_stride;    /* every how many arrays there is a mark: doubled when full */
+	struct chain_mark at; /* the array that was used last */
+	uint64_t mark_stride; /* every how many arrays there is a mark: doubled when full */
 	unsigned mark_count;
 	unsigned fine_count;
 	struct chain_mark marks[CHAIN_MARKS_MAX]; /* from the first array on, ascending */

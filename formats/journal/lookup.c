@@ -32,25 +32,17 @@ static int lookup_bucket(struct window *w, uint64_t table_offset, uint64_t table
 	return 0;
 }
 
-/* Whether a data object's payload is the SIZE bytes DATA: 1 or 0. What the decoder made of it is
- * forgotten again. */
-static int lookup_compare(const struct journal *j, struct window *w,
-			  struct payload_decoder *decoder, const struct data_object *object,
+/* Whether a payload is the SIZE bytes DATA: 1 or 0, or why it could not be decoded. What the
+ * decoder made of it is forgotten again. */
+static int lookup_compare(struct payload_decoder *decoder, const struct payload_view *view,
 			  const void *data, size_t size)
 {
-	struct payload_view view;
+	uint64_t position = payload_decoder_position(decoder), bytes_size;
 	const uint8_t *bytes;
-	uint64_t bytes_size, position;
 	int r;
 
-	r = object_payload(j, w, object->offset, &view);
-	if (r < 0)
-		return r;
-	if (view.compression == 0)
-		return view.size == size && memcmp(view.bytes, data, size) == 0;
-
-	position = payload_decoder_position(decoder);
-	r = payload_decode(decoder, view.compression, view.bytes, view.size, &bytes, &bytes_size);
+	r = payload_decode(decoder, view->compression, view->bytes, view->size, &bytes,
+			   &bytes_size);
 	if (r >= 0)
 		r = bytes_size == size && memcmp(bytes, data, size) == 0;
 	payload_decoder_rewind(decoder, position);
@@ -79,7 +71,12 @@ int lookup_data_resume(const struct journal *j, struct window *w, struct payload
 		if (r < 0)
 			return format_error_is_soft(r) ? 0 : r;
 		if (object.hash == hash) {
-			r = lookup_compare(j, w, decoder, &object, data, size);
+			struct payload_view view;
+
+			r = object_payload(j, w, offset, &view);
+			if (r < 0)
+				return format_error_is_soft(r) ? 0 : r;
+			r = lookup_compare(decoder, &view, data, size);
 			if (r < 0)
 				return r;
 			if (r > 0) {

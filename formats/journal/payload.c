@@ -30,7 +30,8 @@
 /* What is kept over a reset. */
 #define PAYLOAD_KEEP_BYTES (UINT64_C(4) << 20)
 
-/* Where address space is limited, the arena is made smaller rather than not at all, down to this. */
+/* Where address space is limited, the arena is made smaller rather than not at all, down to this.
+ */
 #define PAYLOAD_ARENA_MIN_BYTES (UINT64_C(64) << 10)
 
 /* The largest window that a streamed zstd frame may ask for: the library's default, which is what
@@ -44,13 +45,13 @@
 
 struct payload_decoder {
 	uint64_t limit_bytes;
-	uint8_t *arena;        /* NULL until something is decoded */
-	uint64_t arena_size;   /* reserved: the limit, or less where address space is limited */
-	uint64_t position;     /* end of what is in use */
-	uint64_t touched;      /* end of what may have been written since the last reset */
-	ZSTD_DCtx *zstd;       /* made when first needed */
+	uint8_t *arena;      /* NULL until something is decoded */
+	uint64_t arena_size; /* reserved: the limit, or less where address space is limited */
+	uint64_t position;   /* end of what is in use */
+	uint64_t touched;    /* end of what may have been written since the last reset */
+	ZSTD_DCtx *zstd;     /* made when first needed */
 #if HAVE_XZ
-	lzma_stream xz;        /* its memory is kept from one payload to the next */
+	lzma_stream xz; /* its memory is kept from one payload to the next */
 #endif
 	uint8_t prefix[PAYLOAD_PREFIX_MAX];
 };
@@ -128,8 +129,8 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 	if (announced == ZSTD_CONTENTSIZE_ERROR)
 		return -EBADMSG;
 	if (announced == ZSTD_CONTENTSIZE_UNKNOWN) {
-		/* As a stream, as the reference does it: that refuses frames (windows and blocks that
-		 * are too large) which the library takes in one go. */
+		/* As a stream, as the reference does it: that refuses frames (windows and blocks
+		 * that are too large) which the library takes in one go. */
 		r = payload_zstd_begin(d, bytes, frame_size, out);
 		return r > 0 ? -ENOBUFS : r;
 	}
@@ -143,8 +144,8 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 		if (ZSTD_getErrorCode(n) != ZSTD_error_dstSize_tooSmall)
 			return payload_zstd_error(n);
 	}
-	/* Too large, or so it says: as much of it as there is room for. A frame that cannot be streamed
-	 * can still be sound if it is small: an empty arena will tell. */
+	/* Too large, or so it says: as much of it as there is room for. A frame that cannot be
+	 * streamed can still be sound if it is small: an empty arena will tell. */
 	r = payload_zstd_begin(d, bytes, frame_size, out);
 	return r < 0 && (r != -EBADMSG || d->position == 0) ? r : -ENOBUFS;
 }
@@ -182,9 +183,10 @@ static int payload_lz4_decode(const uint8_t *bytes, uint64_t size, struct payloa
 	return 0;
 }
 
-/* Decodes the block's beginning, whatever length it announces. */
+/* Decodes the block's beginning. */
 static int payload_lz4_begin(const uint8_t *bytes, uint64_t size, struct payload_output *out)
 {
+	uint64_t announced;
 	int n;
 
 	if (size <= PAYLOAD_LZ4_HEADER_SIZE || size - PAYLOAD_LZ4_HEADER_SIZE > INT_MAX)
@@ -193,6 +195,10 @@ static int payload_lz4_begin(const uint8_t *bytes, uint64_t size, struct payload
 					(char *)out->bytes, (int)(size - PAYLOAD_LZ4_HEADER_SIZE),
 					(int)out->room, (int)out->room);
 	if (n < 0)
+		return -EBADMSG;
+	/* A block that is cut short looks like a short one. */
+	announced = load_le64(bytes);
+	if ((uint64_t)n < out->room && (uint64_t)n < announced)
 		return -EBADMSG;
 	out->size = (uint64_t)n;
 	return 0;
@@ -320,9 +326,10 @@ void payload_decoder_rewind(struct payload_decoder *d, uint64_t position)
 static int payload_arena_reserve(struct payload_decoder *d)
 {
 	for (uint64_t size = d->limit_bytes;; size /= 2) {
-		void *p = size > SIZE_MAX ? MAP_FAILED
-					  : mmap(NULL, size, PROT_READ | PROT_WRITE,
-						 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		void *p = size > SIZE_MAX
+				  ? MAP_FAILED
+				  : mmap(NULL, size, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 		if (p != MAP_FAILED) {
 			d->arena = p;

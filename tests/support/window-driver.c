@@ -24,8 +24,8 @@ static void window_driver_feed_block(struct window_driver *d, uint64_t block)
 		d->window.blocks[block] = WINDOW_BLOCK_FAILED;
 		return;
 	}
-	window_driver_check(!mprotect(d->region + start, WINDOW_DRIVER_BLOCK_SIZE,
-				      PROT_READ | PROT_WRITE));
+	window_driver_check(
+		!mprotect(d->region + start, WINDOW_DRIVER_BLOCK_SIZE, PROT_READ | PROT_WRITE));
 	memset(d->region + start, 0xa5, WINDOW_DRIVER_BLOCK_SIZE);
 	memcpy(d->region + start, d->source + start, size);
 	d->window.blocks[block] = WINDOW_BLOCK_RESIDENT;
@@ -89,7 +89,8 @@ bool window_driver_feed(struct window_driver *d)
 				    want->size_bytes <= d->window.size_bytes - want->offset);
 		last = (want->offset + want->size_bytes - 1) >> WINDOW_DRIVER_BLOCK_SHIFT;
 		for (uint64_t b = want->offset >> WINDOW_DRIVER_BLOCK_SHIFT; b <= last; b++)
-			if (!(d->window.blocks[b] & (WINDOW_BLOCK_RESIDENT | WINDOW_BLOCK_FAILED))) {
+			if (!(d->window.blocks[b] &
+			      (WINDOW_BLOCK_RESIDENT | WINDOW_BLOCK_FAILED))) {
 				window_driver_feed_block(d, b);
 				fed++;
 			}

@@ -18,17 +18,17 @@
 enum window_driver_mode {
 	WINDOW_DRIVER_WHOLE,  /* everything is there */
 	WINDOW_DRIVER_BLOCKS, /* nothing is there until wanted */
-	WINDOW_DRIVER_RUN,    /* the first half is a run that is there, the rest comes when wanted */
+	WINDOW_DRIVER_RUN, /* the first half is a run that is there, the rest comes when wanted */
 };
 
 struct window_driver {
 	struct window window;
-	uint8_t *source;           /* a copy of the file, of its exact size */
-	uint8_t *region;           /* of whole blocks; NULL if the window is whole */
+	uint8_t *source; /* a copy of the file, of its exact size */
+	uint8_t *region; /* of whole blocks; NULL if the window is whole */
 	uint64_t region_size;
 	uint64_t block_count;
-	uint64_t failing_block;    /* cannot be read; UINT64_MAX: none */
-	unsigned rounds;           /* times that wants were met */
+	uint64_t failing_block; /* cannot be read; UINT64_MAX: none */
+	unsigned rounds;        /* times that wants were met */
 	unsigned blocks_fed;
 };
 

@@ -217,9 +217,9 @@ struct cut {
 /* Header 272, an object header each, 13 and 61 buckets of 16 bytes: the tables end at 288 + 208 =
  * 496 and 512 + 976 = 1488, in the order in which the fixture has them. */
 static struct cut cuts[] = {
-	{ 208, -ENODATA },  { 271, -ENODATA }, { 272, -ENODATA }, { 287, -ENODATA },
-	{ 288, -ENODATA },  { 496, -ENODATA }, { 1480, -ENODATA }, { 1487, -ENODATA },
-	{ 1504, 0 },        { 1601, 0 },       { 2000, 0 },
+	{ 208, -ENODATA }, { 271, -ENODATA }, { 272, -ENODATA },  { 287, -ENODATA },
+	{ 288, -ENODATA }, { 496, -ENODATA }, { 1480, -ENODATA }, { 1487, -ENODATA },
+	{ 1504, 0 },       { 1601, 0 },       { 2000, 0 },
 };
 
 ParameterizedTestParameters(header, truncated_file_is_taken_if_its_tables_are_there)
