@@ -136,6 +136,7 @@ struct jscan *jscan_free(struct jscan *e)
 	match_done(&e->match);
 	order_done(&e->order);
 	reader_done(&e->reader);
+	output_cache_done(&e->cache);
 	sink_list_done(&e->sinks);
 	if (e->fork_mark)
 		munmap((void *)e->fork_mark, e->fork_mark_size);
