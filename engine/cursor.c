@@ -5,18 +5,22 @@
  */
 #include "engine/cursor.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "engine/engine.h"
 
-/* A number as scanf() reads hex: leading blanks, a sign and 0x are accepted, and so is what follows. */
+/* A number as scanf() reads hex: leading blanks, a sign and 0x are accepted, and so is what follows;
+ * 0x without a digit is not. */
 static int cursor_number(const char *text, uint64_t *ret)
 {
 	char *end;
 
-	errno = 0;
 	*ret = strtoull(text, &end, 16);
-	return end == text ? -EINVAL : 0;
+	if (end == text || (end[-1] == '0' && (*end == 'x' || *end == 'X') &&
+			    (end - 1 == text || !isxdigit((unsigned char)end[-2]))))
+		return -EINVAL;
+	return 0;
 }
 
 /* An ID of 32 hex digits, or with dashes. */
@@ -91,18 +95,20 @@ static int cursor_take(const char *part, struct engine_seek *seek)
 }
 
 /* Cuts the next part off at *TEXT: up to a semicolon, a backslash taking the next character as it
- * is. The part is written to PART; *TEXT goes behind the semicolon, or becomes NULL at the end. */
-static void cursor_next_part(const char **text, char *part)
+ * is (-EINVAL if there is none). The part is written to PART; *TEXT goes behind the semicolon, or
+ * becomes NULL at the end. */
+static int cursor_next_part(const char **text, char *part)
 {
 	const char *p = *text;
 
 	while (*p && *p != ';') {
-		if (*p == '\\' && p[1])
-			p++;
+		if (*p == '\\' && !*++p)
+			return -EINVAL;
 		*part++ = *p++;
 	}
 	*part = '\0';
 	*text = *p ? p + 1 : NULL;
+	return 0;
 }
 
 int cursor_parse(const char *text, struct engine_seek *ret_seek)
@@ -115,8 +121,8 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 	if (!part)
 		return -ENOMEM;
 	while (text && r >= 0) {
-		cursor_next_part(&text, part);
-		r = cursor_take(part, &seek);
+		r = cursor_next_part(&text, part);
+		r = r < 0 ? r : cursor_take(part, &seek);
 		if (r > 0)
 			parts |= (unsigned)r;
 	}

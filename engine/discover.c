@@ -19,8 +19,8 @@ static bool discover_is_journal(const char *name)
 {
 	size_t size = strlen(name);
 
-	return (size > 8 && strcmp(name + size - 8, ".journal") == 0) ||
-	       (size > 9 && strcmp(name + size - 9, ".journal~") == 0);
+	return (size >= 8 && strcmp(name + size - 8, ".journal") == 0) ||
+	       (size >= 9 && strcmp(name + size - 9, ".journal~") == 0);
 }
 
 /* True if NAME is a 128-bit ID: 32 hex digits, or 36 characters with dashes. */
