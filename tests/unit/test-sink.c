@@ -128,8 +128,8 @@ Test(sink, a_longer_table_of_a_later_release_is_taken)
 {
 	struct {
 		struct jscan_sink_ops ops;
-		char (*later)[256];
-	} table = { { .size = sizeof(table), .entry = take_entry }, &trace };
+		const char *later;
+	} table = { { .size = sizeof(table), .entry = take_entry }, trace };
 	struct sink_list list = { 0 };
 
 	cr_expect(eq(int, sink_add(&list, &table.ops, NULL, NULL), 0));
