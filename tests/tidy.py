@@ -8,7 +8,7 @@
              sees jscan.h and itself; engine/ sees all but cli/
   lines      at most 100 columns, tabs to 8; no white space at the end
   calls      no call that is unsafe or does not belong in its layer
-  sizes      files of at most 600 lines, functions of at most 70
+  sizes      files of at most 600 lines (tests/unit: 1000), functions of at most 70
   licence    an SPDX line on top
   words      no paths of one machine, no notes left behind
 
@@ -22,6 +22,7 @@ import sys
 
 COLUMNS_MAX = 100
 FILE_LINES_MAX = 600
+TEST_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
 HEAD_LINES = 40
 
@@ -35,6 +36,9 @@ CALL = re.compile(r'\b(strcpy|strcat|sprintf|vsprintf|strtok|gets|alloca|system|
                   r'mmap|mremap|madvise|fork|exit|abort)\s*\(')
 # Calls that are refused only outside of some folders.
 CALL_HOMES = {
+    'strcpy': ('tests/',), # small buffers of their own, and ASan watches
+    'strcat': ('tests/',),
+    'sprintf': ('tests/',),
     'mmap': ('uring/', 'tests/', 'bench/'),
     'mremap': ('uring/', 'tests/', 'bench/'),
     'madvise': ('uring/', 'tests/', 'bench/'),
@@ -137,8 +141,9 @@ class Tidy:
                     self.add(path, number, 'call of %s()' % call)
         if 'sizes' in allowed:
             return
-        if len(lines) - 1 > FILE_LINES_MAX:
-            self.add(path, 0, '%d lines, more than %d' % (len(lines) - 1, FILE_LINES_MAX))
+        lines_max = TEST_LINES_MAX if path.startswith('tests/unit/') else FILE_LINES_MAX
+        if len(lines) - 1 > lines_max:
+            self.add(path, 0, '%d lines, more than %d' % (len(lines) - 1, lines_max))
         for name, start, count in functions(code):
             if count > FUNCTION_LINES_MAX:
                 self.add(path, start, '%s() has %d lines, more than %d' %
