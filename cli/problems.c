@@ -8,6 +8,7 @@
  * first path in byte order stands for its kind, and the lines come in that order too.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,9 +107,40 @@ void problems_add(void *userdata, const struct jscan_problem *problem)
 		problems_name_damaged(problems, problem);
 }
 
-int problems_first_error(const struct problems *problems)
+/* The part of PATH behind its last slash. */
+static const char *path_name(const char *path)
 {
-	return problems->left_out_count > 0 ? problems->left_out[0].error : 0;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The first of the patterns that may have named PATH. Only names are compared: the library's paths
+ * are canonical, patterns are not. */
+static size_t path_rank(const char *path, char **patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fnmatch(path_name(patterns[i]), path_name(path), 0) == 0)
+			return i;
+	return count;
+}
+
+int problems_first_error(const struct problems *problems, char **patterns, size_t count)
+{
+	const struct left_out *first = NULL;
+	size_t first_rank = 0;
+
+	for (size_t i = 0; i < problems->left_out_count; i++) {
+		const struct left_out *file = &problems->left_out[i];
+		size_t rank = path_rank(file->path, patterns, count);
+
+		if (!first || rank < first_rank ||
+		    (rank == first_rank && strcmp(file->path, first->path) < 0)) {
+			first = file;
+			first_rank = rank;
+		}
+	}
+	return first ? first->error : 0;
 }
 
 /* Orders files that were left out by path. */

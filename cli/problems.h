@@ -29,8 +29,11 @@ struct problems {
 /* A jscan_problem_fn; USERDATA is a struct problems. */
 void problems_add(void *userdata, const struct jscan_problem *problem);
 
-/* The error of the file that could not be opened first; 0 if all could. */
-int problems_first_error(const struct problems *problems);
+/*
+ * The error of the first file that could not be opened, in the order of the COUNT patterns that
+ * named them, whatever the order in which the library met them; 0 if all could.
+ */
+int problems_first_error(const struct problems *problems, char **patterns, size_t count);
 
 /*
  * Says which files of directories were left out: one line for each kind of error. Returns 0;

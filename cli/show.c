@@ -89,7 +89,7 @@ static int show_open(struct show *show)
 				     settings->engine.io == JSCAN_IO_URING ? " (try --io=threads)"
 									   : "");
 	usable = jscan_files_usable(show->engine);
-	r = problems_first_error(&show->problems);
+	r = problems_first_error(&show->problems, settings->files, settings->file_count);
 	if (r < 0 && (settings->file_count > 0 || settings->standard_input)) {
 		show->unreadable = true;
 		return message_error("Failed to open %s: %s",
