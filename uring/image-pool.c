@@ -307,10 +307,7 @@ static bool image_read_clamp(struct image_read *read)
 /* Finds frames for a read. */
 static bool image_read_make_room(struct image_read *read)
 {
-	struct image *image = read->image;
-	uint64_t lacking = frames_lacking(image, read->first_block, read->block_count);
-
-	return lacking == 0 || frames_make_room(image->pool, image_bytes(image, lacking), read->need);
+	return clock_make_room(read->image, read->first_block, read->block_count, read->need);
 }
 
 /* Starts needed reads. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the three files of the image pool share: ranges and their frames, reads, the pool's state. */
+/* What the four files of the image pool share: ranges and their frames, reads, the pool's state. */
 #ifndef URING_IMAGE_PRIVATE_H
 #define URING_IMAGE_PRIVATE_H
 
@@ -11,11 +11,19 @@ struct image_range {
 	struct list link; /* in the pool's cached */
 	uint8_t *base;
 	uint8_t *blocks;
+	uint8_t *seams; /* a bit per block: a mapping may begin there; see frames.c */
 	uint64_t reserved_bytes;
 	uint64_t block_room; /* blocks in reserved_bytes */
 	uint64_t committed_count;
 	uint64_t committed_end; /* no block from here on is committed */
+	uint64_t seam_count;
 	unsigned block_shift;
+};
+
+/* Blocks of a range that frames are sought for; without a range: none. */
+struct frames_hole {
+	struct image_range *range;
+	uint64_t first_block, end_block;
 };
 
 /* A read of neighbouring blocks. Pending, its blocks are ASKED; in flight, IN_FLIGHT. */
@@ -45,6 +53,11 @@ struct image_pool_private {
 	uint64_t expected_bytes;    /* of pending expected reads */
 	uint64_t read_bytes_max;    /* of one read */
 	uint64_t page_bytes;
+	uint64_t released_bytes;    /* frames that have left their blocks, ever */
+	uint64_t moved_bytes;       /* ... and went to another */
+	uint64_t seam_count;        /* in all ranges */
+	bool moves_refused;         /* the kernel does not move frames: tests may set it, too */
+	struct frames_hole hole;
 };
 
 /* Reads the state of a block. */
@@ -81,6 +94,17 @@ struct image_range *frames_take_range(struct image_pool *pool, uint64_t size_byt
 /* Keeps the range of a closed image, with its frames. */
 void frames_keep_range(struct image_pool *pool, struct image_range *range);
 
+/* Takes a range off those that are kept. */
+void frames_uncache(struct image_pool *pool, struct image_range *range);
+
+/* Takes the frames of these blocks, which are not resident any more: moves them into the pool's
+ * hole, or gives them back. */
+void frames_release(struct image_pool *pool, struct image_range *range, uint64_t first_block,
+		    uint64_t block_count);
+
+/* Whether a run of so many bytes is moved rather than given back. */
+bool frames_can_move(const struct image_pool *pool, uint64_t size_bytes);
+
 /* Unmaps a range that is on no list. */
 void frames_free_range(struct image_pool *pool, struct image_range *range);
 
@@ -90,14 +114,17 @@ uint64_t frames_lacking(const struct image *image, uint64_t first_block, uint64_
 /* Counts frames for blocks that are about to be read. */
 void frames_commit(struct image *image, uint64_t first_block, uint64_t block_count);
 
-/* Makes room for SIZE_BYTES of new frames within the budget; false if that cannot be now. */
-bool frames_make_room(struct image_pool *pool, uint64_t size_bytes, enum image_need need);
-
 /* The block is not resident any more; its frame stays. */
 void frames_forget_block(struct image *image, uint64_t block);
 
 /* The block is not counted as read ahead any more. */
 void frames_clear_ahead(struct image *image, uint64_t block);
+
+/* clock.c */
+
+/* Makes room for the frames that these blocks lack within the budget; false if that cannot be now. */
+bool clock_make_room(struct image *image, uint64_t first_block, uint64_t block_count,
+		     enum image_need need);
 
 /* image-pool.c */
 

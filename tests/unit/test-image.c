@@ -373,6 +373,58 @@ ParameterizedTest(enum io_method_case_id *id, image, the_budget_bounds_resident_
 	teardown();
 }
 
+/* Files that are read side by side in large blocks: frames go from one to the other. */
+static void read_side_by_side(enum io_method_case_id id, bool moves)
+{
+	static struct file files[6];
+
+	setup(id, 2 * MIB);
+	pool.private->moves_refused = !moves;
+	for (unsigned i = 0; i < 6; i++) {
+		char name[2] = { (char)('a' + i), 0 };
+
+		/* Blocks of different sizes, too. */
+		file_open(&files[i], name, MIB + 5000 * i, i % 2 ? 16 : 14);
+	}
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint64_t offset = 0; offset < 1100 * KIB; offset += 128 * KIB) {
+			for (unsigned i = 0; i < 6; i++) {
+				need(&files[i], offset, 128 * KIB + i);
+				expect_bytes(&files[i], offset, 128 * KIB + i);
+				image_unpin(&files[i].image);
+			}
+			check_sums(files, 6);
+		}
+	}
+	if (moves)
+		cr_expect(gt(u64, pool.private->moved_bytes, MIB));
+	else
+		cr_expect(eq(u64, pool.private->moved_bytes, 0));
+	cr_expect(le(u64, pool.statistics.committed_peak_bytes, 2 * MIB));
+	for (unsigned i = 0; i < 6; i++)
+		file_close(&files[i]);
+	cr_expect(le(u64, pool.private->seam_count, 6 * 2 * 80));
+	/* Ranges with seams serve again. */
+	file_open(&files[0], "z", MIB, 14);
+	need(&files[0], 0, UINT64_MAX);
+	expect_bytes(&files[0], 0, UINT64_MAX);
+	check_sums(files, 1);
+	file_close(&files[0]);
+	teardown();
+}
+
+METHOD_PARAMETERS(frames_move_to_where_they_are_needed)
+ParameterizedTest(enum io_method_case_id *id, image, frames_move_to_where_they_are_needed)
+{
+	read_side_by_side(*id, true);
+}
+
+METHOD_PARAMETERS(frames_are_given_back_where_they_cannot_move)
+ParameterizedTest(enum io_method_case_id *id, image, frames_are_given_back_where_they_cannot_move)
+{
+	read_side_by_side(*id, false);
+}
+
 METHOD_PARAMETERS(pinned_blocks_stay)
 ParameterizedTest(enum io_method_case_id *id, image, pinned_blocks_stay)
 {
