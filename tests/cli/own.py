@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tests of what jscan has and journalctl has not: own.py JSCAN SAMPLE"""
+import fcntl
 import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -151,6 +153,28 @@ class Own:
         r = harness.Result(p.returncode, b'', p.stderr)
         self.point('a full device is an error', p.returncode == 1 and
                    p.stderr == b'Failed to print entries: No space left on device\n', r)
+
+    def test_interrupt(self):
+        """SIGINT lets the output end behind an entry, with statistics, and then kills."""
+        want = self.run('-D', self.sample, '-o', 'export').out
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+        with subprocess.Popen([self.jscan, '-D', self.sample, '-o', 'export', '--stats=json'],
+                              stdout=writer, stderr=subprocess.PIPE,
+                              env=harness.ENVIRONMENT) as p:
+            os.close(writer)
+            select.select([reader], [], [], 60)
+            p.send_signal(signal.SIGINT)
+            with os.fdopen(reader, 'rb') as f:
+                out = f.read()
+            err = p.stderr.read()
+            p.wait(timeout=60)
+        r = harness.Result(p.returncode, out, err)
+        self.point('SIGINT kills in the end', p.returncode == -signal.SIGINT, r)
+        self.point('SIGINT leaves whole entries', out and want.startswith(out) and
+                   out.endswith(b'\n\n'), r)
+        self.point('SIGINT leaves statistics', err and
+                   json.loads(err)['bytes_written'] == len(out), r)
 
     def test_terminal(self):
         """A terminal gets the same bytes as a pipe, and small scans show no progress."""
