@@ -91,10 +91,12 @@ static struct calendar_date calendar_break(int64_t local)
 	unsigned clock = (unsigned)(shifted % 86400);
 	unsigned cycle = days / 146097;
 	unsigned day_of_cycle = days % 146097;
+	/* Without its leap days a cycle has 365 days a year. */
 	unsigned year_of_cycle = (day_of_cycle - day_of_cycle / 1460 + day_of_cycle / 36524 -
-				  day_of_cycle / 146096) / 365;
-	unsigned day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 -
-					       year_of_cycle / 100);
+				  day_of_cycle / 146096) /
+				 365;
+	unsigned leap_days = year_of_cycle / 4 - year_of_cycle / 100;
+	unsigned day_of_year = day_of_cycle - 365 * year_of_cycle - leap_days;
 	unsigned month = (5 * day_of_year + 2) / 153; /* 0 is March */
 
 	d.day = day_of_year - (153 * month + 2) / 5 + 1;
@@ -107,37 +109,29 @@ static struct calendar_date calendar_break(int64_t local)
 	return d;
 }
 
-/* Writes VALUE, below 100, as two digits; returns what follows them. */
-static char *calendar_pair(char *to, unsigned value)
-{
-	to[0] = (char)('0' + value / 10);
-	to[1] = (char)('0' + value % 10);
-	return to + 2;
-}
-
 /* Writes HH:MM:SS; returns what follows it. */
-static char *calendar_clock(char *to, const struct calendar_date *d)
+static uint8_t *calendar_clock(uint8_t *to, const struct calendar_date *d)
 {
-	to = calendar_pair(to, d->hour);
+	to = put_pair(to, d->hour);
 	*to++ = ':';
-	to = calendar_pair(to, d->minute);
+	to = put_pair(to, d->minute);
 	*to++ = ':';
-	return calendar_pair(to, d->second);
+	return put_pair(to, d->second);
 }
 
 /* Writes YYYY-MM-DD; returns what follows it. Years have four digits up to STAMP_TIME_END. */
-static char *calendar_day(char *to, const struct calendar_date *d)
+static uint8_t *calendar_day(uint8_t *to, const struct calendar_date *d)
 {
-	to = calendar_pair(to, d->year / 100);
-	to = calendar_pair(to, d->year % 100);
+	to = put_pair(to, d->year / 100);
+	to = put_pair(to, d->year % 100);
 	*to++ = '-';
-	to = calendar_pair(to, d->month + 1);
+	to = put_pair(to, d->month + 1);
 	*to++ = '-';
-	return calendar_pair(to, d->day);
+	return put_pair(to, d->day);
 }
 
 /* Writes the abbreviated name of a month in the locale's language; returns what follows it. */
-static char *calendar_month(char *to, unsigned month)
+static uint8_t *calendar_month(uint8_t *to, unsigned month)
 {
 	const char *name = nl_langinfo(ABMON_1 + (int)month);
 	size_t size = strnlen(name, CALENDAR_MONTH_SIZE_MAX);
@@ -148,14 +142,14 @@ static char *calendar_month(char *to, unsigned month)
 
 /* Writes an offset as hours and minutes; returns what follows it. The sign is that of the whole
  * hours: an offset of less than one hour gets a plus, whichever side of UTC it is on. */
-static char *calendar_offset(char *to, int offset)
+static uint8_t *calendar_offset(uint8_t *to, int offset)
 {
 	int minutes = offset / 60;
 
 	*to++ = minutes / 60 < 0 ? '-' : '+';
-	to = calendar_pair(to, (unsigned)abs(minutes / 60));
+	to = put_pair(to, (unsigned)abs(minutes / 60));
 	*to++ = ':';
-	return calendar_pair(to, (unsigned)abs(minutes % 60));
+	return put_pair(to, (unsigned)abs(minutes % 60));
 }
 
 /* Writes the form of a second in the cache, and notes where its fraction goes. */
@@ -164,13 +158,13 @@ static void calendar_write(struct output_cache *cache, uint64_t second, enum sta
 {
 	static const char weekdays[] = "SunMonTueWedThuFriSat";
 	struct calendar_date d = calendar_break((int64_t)second + zone->offset);
-	char *to = cache->text;
+	uint8_t *to = cache->text;
 
 	switch (style) {
 	case STAMP_SHORT:
 		to = calendar_month(to, d.month);
 		*to++ = ' ';
-		to = calendar_pair(to, d.day);
+		to = put_pair(to, d.day);
 		*to++ = ' ';
 		to = calendar_clock(to, &d);
 		cache->split = (uint8_t)(to - cache->text);
@@ -209,6 +203,7 @@ void calendar_time(const struct output_options *options, struct output_cache *ca
 	uint8_t key = (uint8_t)(style << 1 | utc);
 	struct calendar_zone zone = { 0, 3, "UTC" };
 	size_t tail_size;
+	uint8_t *to;
 
 	if (cache->second != second + 1 || cache->style != key) {
 		cache->second = 0;
@@ -218,14 +213,22 @@ void calendar_time(const struct output_options *options, struct output_cache *ca
 		cache->second = second + 1;
 		cache->style = key;
 	}
+	if (!output_reserve(b, sizeof(cache->text) + 7 + VEC16_SLACK))
+		return;
+	to = b->bytes + b->size;
 	if (!fraction) {
-		output_bytes(b, cache->text, cache->text_size);
+		short_copy(to, cache->text, cache->text_size);
+		b->size += cache->text_size;
 		return;
 	}
-	output_bytes(b, cache->text, cache->split);
-	output_byte(b, '.');
-	output_decimal_padded(b, realtime % CALENDAR_USEC_PER_SEC, 6, '0');
+	short_copy(to, cache->text, cache->split);
+	to += cache->split;
+	*to++ = '.';
+	to = put_digits(to, realtime % CALENDAR_USEC_PER_SEC, 6);
 	tail_size = (size_t)(cache->text_size - cache->split);
-	if (style != STAMP_FULL || tail_size <= CALENDAR_ZONE_SIZE_FRACTION_MAX + 1)
-		output_bytes(b, cache->text + cache->split, tail_size);
+	if (style != STAMP_FULL || tail_size <= CALENDAR_ZONE_SIZE_FRACTION_MAX + 1) {
+		short_copy(to, cache->text + cache->split, tail_size);
+		to += tail_size;
+	}
+	b->size = (size_t)(to - b->bytes);
 }

@@ -6,6 +6,7 @@
 #define FORMATS_OUTPUT_ENCODE_H
 
 #include "formats/output/output.h"
+#include "formats/output/put.h"
 #include "formats/output/vec16.h"
 
 /* Values of this size and above are not shown by the short family without OUTPUT_ALL. */
@@ -28,12 +29,33 @@ unsigned printable_character(const uint8_t *p, size_t size);
 #define FIELD_NAME_SIZE_MAX 64u
 
 bool field_name_is_valid(const uint8_t *name, size_t size);
-bool field_is_listed(const char *const *list, const uint8_t *name, size_t size);
+bool field_list_holds(const char *const *list, const uint8_t *name, size_t size);
 
-/* True if the field has a '=' and a valid name: what verbose and export can go on after. */
+/* True in the lanes that hold A-Z, 0-9 or _. */
+static inline vec16 field_name_class(vec16 v)
+{
+	return ((vec16)(v >= 'A') & (vec16)(v <= 'Z')) | ((vec16)(v >= '0') & (vec16)(v <= '9')) |
+	       (vec16)(v == '_');
+}
+
+/* True if the field has a '=' and a valid name: what verbose and export can go on after. Nearly
+ * every name lies within the first sixteen bytes of its field. */
 static inline bool field_is_valid(const struct output_field *f)
 {
-	return f->name_size < f->size && field_name_is_valid(f->bytes, f->name_size);
+	if (f->name_size >= f->size)
+		return false;
+	if (unlikely(f->name_size > 16 || f->size < 16))
+		return field_name_is_valid(f->bytes, f->name_size);
+	return f->name_size > 0 && (uint8_t)(f->bytes[0] - '0') > 9 &&
+	       (vec16_misses(field_name_class(vec16_load(f->bytes))) &
+		((1u << f->name_size) - 1)) == 0;
+}
+
+/* True if LIST, ended by NULL, holds NAME, which is a valid one. No list, or an empty one, holds
+ * every name. */
+static inline bool field_is_listed(const char *const *list, const uint8_t *name, size_t size)
+{
+	return likely(!list) || field_list_holds(list, name, size);
 }
 
 /* What follows the '=' of a field that has one. */

@@ -6,6 +6,10 @@
  */
 #include "formats/output/encode.h"
 
+/* Names and line feeds of the header's lines take 96 bytes. */
+#define EXPORT_HEADER_SIZE_MAX                                                                     \
+	(128 + PUT_CURSOR_SIZE_MAX + 3 * PUT_DECIMAL_SIZE_MAX + 2 * PUT_ID_SIZE)
+
 /* Appends NAME=value and a line feed if that is printable without one; else appends nothing. True
  * if memory runs out: the buffer knows. */
 static bool export_text(const struct output_field *f, struct output_buffer *b)
@@ -49,23 +53,35 @@ static void export_binary(const struct output_field *f, struct output_buffer *b)
 	output_byte(b, '\n');
 }
 
+/* Appends the lines that are made of the entry's header. */
+static void export_header(const struct output_entry *entry, struct output_buffer *b)
+{
+	uint8_t *to;
+
+	if (!output_reserve(b, EXPORT_HEADER_SIZE_MAX + VEC16_SLACK))
+		return;
+	to = b->bytes + b->size;
+	to = put_text(to, "__CURSOR=");
+	to = put_cursor(to, entry);
+	to = put_text(to, "\n__REALTIME_TIMESTAMP=");
+	to = put_decimal(to, entry->realtime);
+	to = put_text(to, "\n__MONOTONIC_TIMESTAMP=");
+	to = put_decimal(to, entry->monotonic);
+	to = put_text(to, "\n__SEQNUM=");
+	to = put_decimal(to, entry->seqnum);
+	to = put_text(to, "\n__SEQNUM_ID=");
+	to = put_id(to, &entry->seqnum_id);
+	to = put_text(to, "\n_BOOT_ID=");
+	to = put_id(to, &entry->boot_id);
+	*to++ = '\n';
+	b->size = (size_t)(to - b->bytes);
+}
+
 /* Appends an entry. */
 void export_entry(const struct output_options *options, const struct output_entry *entry,
 		  struct output_buffer *b)
 {
-	output_text(b, "__CURSOR=");
-	output_cursor(b, entry);
-	output_text(b, "\n__REALTIME_TIMESTAMP=");
-	output_decimal(b, entry->realtime);
-	output_text(b, "\n__MONOTONIC_TIMESTAMP=");
-	output_decimal(b, entry->monotonic);
-	output_text(b, "\n__SEQNUM=");
-	output_decimal(b, entry->seqnum);
-	output_text(b, "\n__SEQNUM_ID=");
-	output_id(b, &entry->seqnum_id);
-	output_text(b, "\n_BOOT_ID=");
-	output_id(b, &entry->boot_id);
-	output_byte(b, '\n');
+	export_header(entry, b);
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 

@@ -4,13 +4,6 @@
  */
 #include "formats/output/encode.h"
 
-/* True in the lanes that hold A-Z, 0-9 or _. */
-static vec16 field_name_class(vec16 v)
-{
-	return ((vec16)(v >= 'A') & (vec16)(v <= 'Z')) | ((vec16)(v >= '0') & (vec16)(v <= '9')) |
-	       (vec16)(v == '_');
-}
-
 /* True for 1 to 64 characters A-Z, 0-9 and _ that do not begin with a digit. */
 bool field_name_is_valid(const uint8_t *name, size_t size)
 {
@@ -28,11 +21,10 @@ bool field_name_is_valid(const uint8_t *name, size_t size)
 	return misses == 0;
 }
 
-/* True if LIST, ended by NULL, holds NAME, which is a valid one. No list, or an empty one, holds
- * every name. */
-bool field_is_listed(const char *const *list, const uint8_t *name, size_t size)
+/* The slow half of field_is_listed(). */
+bool field_list_holds(const char *const *list, const uint8_t *name, size_t size)
 {
-	if (!list || !list[0])
+	if (!list[0])
 		return true;
 	for (; *list; list++)
 		/* A valid name holds no NUL, so an equal prefix means that the listed one has SIZE

@@ -11,8 +11,6 @@
  */
 #include "formats/output/json.h"
 
-#include <assert.h>
-
 /* Bytes that are written before room is reserved anew: bounds what escaping may claim. */
 #define JSON_PIECE_SIZE 65536u
 
@@ -30,20 +28,6 @@ static void json_break(const struct json_writer *w, size_t depth)
 		output_byte(w->b, '\n');
 		output_fill(w->b, '\t', depth);
 	}
-}
-
-/* Appends text that is known to need no escaping, in quotes. */
-static void json_plain(struct output_buffer *b, const void *text, size_t size)
-{
-	if (!output_reserve(b, size + 2 + VEC16_SLACK))
-		return;
-
-	uint8_t *to = b->bytes + b->size;
-
-	*to++ = '"';
-	short_copy(to, text, size);
-	to[size] = '"';
-	b->size += size + 2;
 }
 
 /*
@@ -159,17 +143,23 @@ static void json_value(const struct json_writer *w, const struct output_field *f
 		json_bytes(w, value.bytes, value.size, depth);
 }
 
-/* Appends what precedes a member's value. The first one needs no comma. */
+/* Appends what precedes a member's value. Only the first one needs no comma. */
 static void json_key(const struct json_writer *w, const void *name, size_t size, bool first)
 {
+	uint8_t *to;
+
+	if (!output_reserve(w->b, size + 8 + VEC16_SLACK))
+		return;
+	to = w->b->bytes + w->b->size;
 	if (!first)
-		output_byte(w->b, ',');
-	json_break(w, 1);
-	json_plain(w->b, name, size);
+		*to++ = ',';
 	if (w->pretty)
-		output_text(w->b, " : ");
-	else
-		output_byte(w->b, ':');
+		to = put_text(to, "\n\t");
+	*to++ = '"';
+	short_copy(to, name, size);
+	to += size;
+	to = w->pretty ? put_text(to, "\" : ") : put_text(to, "\":");
+	w->b->size = (size_t)(to - w->b->bytes);
 }
 
 /* Appends the elements of an array from the field at INDEX on, each after a comma, and its end. */
@@ -207,25 +197,31 @@ static void json_member(const struct json_writer *w, const struct output_entry *
 static void json_header_value(struct output_buffer *b, const struct output_entry *entry,
 			      unsigned which)
 {
-	output_byte(b, '"');
+	uint8_t *to;
+
+	if (!output_reserve(b, PUT_CURSOR_SIZE_MAX + 2 + VEC16_SLACK))
+		return;
+	to = b->bytes + b->size;
+	*to++ = '"';
 	switch (which) {
 	case JSON_HEADER_CURSOR:
-		output_cursor(b, entry);
+		to = put_cursor(to, entry);
 		break;
 	case JSON_HEADER_REALTIME:
-		output_decimal(b, entry->realtime);
+		to = put_decimal(to, entry->realtime);
 		break;
 	case JSON_HEADER_MONOTONIC:
-		output_decimal(b, entry->monotonic);
+		to = put_decimal(to, entry->monotonic);
 		break;
 	case JSON_HEADER_SEQNUM:
-		output_decimal(b, entry->seqnum);
+		to = put_decimal(to, entry->seqnum);
 		break;
 	case JSON_HEADER_SEQNUM_ID:
-		output_id(b, &entry->seqnum_id);
+		to = put_id(to, &entry->seqnum_id);
 		break;
 	}
-	output_byte(b, '"');
+	*to++ = '"';
+	b->size = (size_t)(to - b->bytes);
 }
 
 /* Appends the members that are made of the entry's header. */
@@ -245,7 +241,7 @@ static void json_header(const struct json_writer *w, const struct output_entry *
 		json_header_value(w->b, entry, i);
 		json_rest(w, entry, groups, more);
 	}
-	json_key(w, "_BOOT_ID", 8, false);
+	json_key(w, "_BOOT_ID", sizeof("_BOOT_ID") - 1, false);
 	output_byte(w->b, '"');
 	output_id(w->b, &entry->boot_id);
 	output_byte(w->b, '"');

@@ -132,7 +132,7 @@ static void message_print_whole(const struct output_options *options, struct out
 
 	if (__builtin_mul_overflow(message_tab_count(message, size), MESSAGE_TAB_WIDTH - 1,
 				   &tabs_size) ||
-	    !cache_scratch(cache, size, tabs_size)) {
+	    (b->limit && tabs_size > b->limit) || !cache_scratch(cache, size, tabs_size)) {
 		b->failed = true;
 		return;
 	}

@@ -15,11 +15,13 @@ struct output_buffer {
 	uint8_t *bytes;
 	size_t size;     /* used */
 	size_t capacity;
-	bool failed;     /* memory ran out: what was appended since is lost */
+	size_t limit;    /* most bytes that it may hold, set by its owner; 0: no limit. An entry of
+			  * nothing but line feeds takes a thousand times its size in short. */
+	bool failed;     /* memory, or the limit, ran out: what was appended since is lost */
 };
 
 void output_buffer_done(struct output_buffer *b);
-/* Makes room for SIZE more bytes. False, and failed is set, when memory runs out. */
+/* Makes room for SIZE more bytes. False, and failed is set, when memory or the limit runs out. */
 bool output_buffer_grow(struct output_buffer *b, size_t size);
 
 static inline bool output_reserve(struct output_buffer *b, size_t size)
@@ -125,7 +127,7 @@ struct output_cache {
 	int32_t zone_offset;  /* of local time, in seconds, during span */
 	uint64_t span;        /* which quarter of an hour zone is about, plus 1; 0: none */
 	char zone[OUTPUT_ZONE_SIZE_MAX];
-	char text[96];
+	uint8_t text[96];
 	uint8_t *scratch;     /* for entries out of the ordinary */
 	size_t scratch_size;
 };
@@ -143,7 +145,8 @@ struct output_previous {
 
 /*
  * Appends what journalctl prints for ENTRY, possibly nothing, to BUFFER. PREVIOUS is only used,
- * and updated, by short-delta; may be NULL for other modes. 0, or -ENOMEM with BUFFER as it was.
+ * and updated, by short-delta; may be NULL for other modes. 0, or -ENOMEM (for want of memory, or
+ * because of the buffer's limit) with BUFFER as it was.
  */
 int output_entry(const struct output_options *options, struct output_cache *cache,
 		 struct output_previous *previous, const struct output_entry *entry,

@@ -103,10 +103,20 @@ struct stamp_display stamp_display(const struct output_entry *entry, struct text
 	return d;
 }
 
-/* Appends USEC as seconds and six digits, the seconds padded to WIDTH. */
+/* Appends USEC as seconds and six digits, the seconds padded with spaces to WIDTH. */
 void stamp_seconds(struct output_buffer *b, uint64_t usec, unsigned width)
 {
-	output_decimal_padded(b, usec / STAMP_USEC_PER_SEC, width, ' ');
-	output_byte(b, '.');
-	output_decimal_padded(b, usec % STAMP_USEC_PER_SEC, 6, '0');
+	uint64_t seconds = usec / STAMP_USEC_PER_SEC;
+	unsigned size = put_decimal_size(seconds);
+	uint8_t *to;
+
+	if (!output_reserve(b, width + PUT_DECIMAL_SIZE_MAX + 7 + VEC16_SLACK))
+		return;
+	to = b->bytes + b->size;
+	for (; size < width; width--)
+		*to++ = ' ';
+	to = put_digits(to, seconds, size);
+	*to++ = '.';
+	to = put_digits(to, usec % STAMP_USEC_PER_SEC, 6);
+	b->size = (size_t)(to - b->bytes);
 }

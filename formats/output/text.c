@@ -8,59 +8,72 @@
 #include <assert.h>
 
 /* The fields of an entry that the short family looks at. */
-struct text_fields {
-	struct text_view message;
-	struct text_view identifier;
-	struct text_view command;
-	struct text_view pid;
-	struct text_view syslog_pid;
-	struct text_view host;
-	struct text_view unit;
-	struct text_view user_unit;
-	struct text_view source_realtime;
+enum text_slot {
+	TEXT_OTHER, /* any other field */
+	TEXT_MESSAGE,
+	TEXT_IDENTIFIER,
+	TEXT_COMMAND,
+	TEXT_PID,
+	TEXT_SYSLOG_PID,
+	TEXT_HOST,
+	TEXT_UNIT,
+	TEXT_USER_UNIT,
+	TEXT_SOURCE_REALTIME,
+	TEXT_SLOT_COUNT
 };
 
-/* The place of the field called NAME, or NULL. Names are told apart by their size first. */
-static struct text_view *text_slot(struct text_fields *t, const uint8_t *name, size_t size)
-{
-#define TEXT_SLOT(slot, literal)                                                                   \
-	case sizeof(literal) - 1:                                                                  \
-		return memcmp(name, literal, sizeof(literal) - 1) == 0 ? &t->slot : NULL
+/* No name that is looked at is shorter than the first or longer than the second. */
+#define TEXT_NAME_SIZE_MIN 4u
+#define TEXT_NAME_SIZE_MAX 26u
 
-	switch (size) {
-		TEXT_SLOT(pid, "_PID");
-		TEXT_SLOT(command, "_COMM");
-		TEXT_SLOT(message, "MESSAGE");
-		TEXT_SLOT(host, "_HOSTNAME");
-		TEXT_SLOT(syslog_pid, "SYSLOG_PID");
-		TEXT_SLOT(unit, "_SYSTEMD_UNIT");
-		TEXT_SLOT(identifier, "SYSLOG_IDENTIFIER");
-		TEXT_SLOT(user_unit, "_SYSTEMD_USER_UNIT");
-		TEXT_SLOT(source_realtime, "_SOURCE_REALTIME_TIMESTAMP");
-	default:
-		return NULL;
-	}
-#undef TEXT_SLOT
+/* A name, and where its value goes. */
+struct text_name {
+	uint8_t name[32];
+	uint8_t slot;
+};
+
+/* Names by their sizes, all of which are different. */
+static const struct text_name text_names[TEXT_NAME_SIZE_MAX + 1] = {
+	[4] = { "_PID", TEXT_PID },
+	[5] = { "_COMM", TEXT_COMMAND },
+	[7] = { "MESSAGE", TEXT_MESSAGE },
+	[9] = { "_HOSTNAME", TEXT_HOST },
+	[10] = { "SYSLOG_PID", TEXT_SYSLOG_PID },
+	[13] = { "_SYSTEMD_UNIT", TEXT_UNIT },
+	[17] = { "SYSLOG_IDENTIFIER", TEXT_IDENTIFIER },
+	[18] = { "_SYSTEMD_USER_UNIT", TEXT_USER_UNIT },
+	[26] = { "_SOURCE_REALTIME_TIMESTAMP", TEXT_SOURCE_REALTIME },
+};
+
+/* Where the value of a field called NAME goes. */
+static inline enum text_slot text_slot(const uint8_t *name, size_t size)
+{
+	const struct text_name *t;
+
+	if (size < TEXT_NAME_SIZE_MIN || size > TEXT_NAME_SIZE_MAX)
+		return TEXT_OTHER;
+	t = &text_names[size];
+	if (load_le32(name) != load_le32(t->name) || memcmp(name, t->name, size) != 0)
+		return TEXT_OTHER;
+	return t->slot;
 }
 
 /* True if the short family looks at fields called NAME. */
 bool text_needs_field(const uint8_t *name, size_t size)
 {
-	struct text_fields t;
-
-	return text_slot(&t, name, size) != NULL;
+	return text_slot(name, size) != TEXT_OTHER;
 }
 
 /* Picks the last value of every field that is looked at. */
-static void text_collect(struct text_fields *t, const struct output_entry *entry)
+static void text_collect(struct text_view slots[TEXT_SLOT_COUNT], const struct output_entry *entry)
 {
-	*t = (struct text_fields){ 0 };
+	memset(slots, 0, sizeof(*slots) * TEXT_SLOT_COUNT);
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
-		struct text_view *slot = text_slot(t, f->bytes, f->name_size);
+		enum text_slot slot = text_slot(f->bytes, f->name_size);
 
-		if (slot && f->name_size < f->size)
-			*slot = field_value(f);
+		if (slot != TEXT_OTHER && f->name_size < f->size)
+			slots[slot] = field_value(f);
 	}
 }
 
@@ -73,19 +86,17 @@ static bool text_is_shown(const struct output_options *options, struct text_view
 	       (v.size < ENCODE_TEXT_SIZE_MAX && text_is_printable(v.bytes, v.size, true));
 }
 
-/* Appends a value up to its first NUL. Printable ones have none. */
-static void text_value(struct output_buffer *b, struct text_view v)
+/* Appends a value that is shown, up to its first NUL. Only what is shown without a test has one:
+ * with OUTPUT_ALL, and a unit along with another. */
+static void text_value(const struct output_options *options, struct output_buffer *b,
+		       struct text_view v)
 {
-	if (v.size < ENCODE_TEXT_SIZE_MAX && output_reserve(b, v.size + VEC16_SLACK)) {
-		uint8_t *to = b->bytes + b->size;
-		const uint8_t *nul;
-
-		short_copy(to, v.bytes, v.size);
-		nul = memchr(to, 0, v.size);
-		b->size += nul ? (size_t)(nul - to) : v.size;
-		return;
+	if (options->flags & OUTPUT_ALL || options->mode == OUTPUT_WITH_UNIT)
+		v.size = strnlen((const char *)v.bytes, v.size);
+	if (output_reserve(b, v.size + VEC16_SLACK)) {
+		short_copy(b->bytes + b->size, v.bytes, v.size);
+		b->size += v.size;
 	}
-	output_bytes(b, v.bytes, strnlen((const char *)v.bytes, v.size));
 }
 
 /* Appends what short-delta says of the time since the entry printed before. */
@@ -153,51 +164,51 @@ static bool text_time(const struct output_options *options, struct output_cache 
 
 /* Appends a space and who speaks; returns how much that counts for the indentation, which is not
  * always what it takes. */
-static size_t text_name(const struct output_options *options, const struct text_fields *t,
+static size_t text_who(const struct output_options *options, const struct text_view *slots,
 			struct output_buffer *b)
 {
 	size_t counted = 0;
 
 	output_byte(b, ' ');
 	if (options->mode == OUTPUT_WITH_UNIT &&
-	    (text_is_shown(options, t->unit) || text_is_shown(options, t->user_unit))) {
-		if (t->unit.bytes) {
-			text_value(b, t->unit);
-			counted += t->unit.size + 1;
+	    (text_is_shown(options, slots[TEXT_UNIT]) || text_is_shown(options, slots[TEXT_USER_UNIT]))) {
+		if (slots[TEXT_UNIT].bytes) {
+			text_value(options, b, slots[TEXT_UNIT]);
+			counted += slots[TEXT_UNIT].size + 1;
 		}
-		if (t->user_unit.bytes) {
-			if (t->unit.bytes)
+		if (slots[TEXT_USER_UNIT].bytes) {
+			if (slots[TEXT_UNIT].bytes)
 				output_byte(b, '/');
-			text_value(b, t->user_unit);
-			counted += t->unit.size + 1;
+			text_value(options, b, slots[TEXT_USER_UNIT]);
+			counted += slots[TEXT_UNIT].size + 1;
 		}
 		return counted;
 	}
-	if (text_is_shown(options, t->identifier)) {
-		text_value(b, t->identifier);
-		return t->identifier.size + 1;
+	if (text_is_shown(options, slots[TEXT_IDENTIFIER])) {
+		text_value(options, b, slots[TEXT_IDENTIFIER]);
+		return slots[TEXT_IDENTIFIER].size + 1;
 	}
-	if (text_is_shown(options, t->command)) {
-		text_value(b, t->command);
-		return t->command.size + 1;
+	if (text_is_shown(options, slots[TEXT_COMMAND])) {
+		text_value(options, b, slots[TEXT_COMMAND]);
+		return slots[TEXT_COMMAND].size + 1;
 	}
 	output_text(b, "unknown");
 	return 0;
 }
 
 /* Appends a PID in brackets if there is one; returns how much it counts. */
-static size_t text_pid(const struct output_options *options, const struct text_fields *t,
+static size_t text_pid(const struct output_options *options, const struct text_view *slots,
 		       struct output_buffer *b)
 {
-	struct text_view pid = t->pid;
+	struct text_view pid = slots[TEXT_PID];
 
 	if (!text_is_shown(options, pid)) {
-		pid = t->syslog_pid;
+		pid = slots[TEXT_SYSLOG_PID];
 		if (!text_is_shown(options, pid))
 			return 0;
 	}
 	output_byte(b, '[');
-	text_value(b, pid);
+	text_value(options, b, pid);
 	output_byte(b, ']');
 	return pid.size + 2;
 }
@@ -208,26 +219,28 @@ void text_entry(const struct output_options *options, struct output_cache *cache
 		struct output_buffer *b)
 {
 	struct stamp_display display;
-	struct text_fields t;
+	struct text_view slots[TEXT_SLOT_COUNT], host, message;
 	size_t start = b->size, indent;
 
 	assert(previous || options->mode != OUTPUT_SHORT_DELTA);
-	text_collect(&t, entry);
-	if (!t.message.bytes)
+	text_collect(slots, entry);
+	message = slots[TEXT_MESSAGE];
+	if (!message.bytes)
 		return;
-	display = stamp_display(entry, t.source_realtime);
+	display = stamp_display(entry, slots[TEXT_SOURCE_REALTIME]);
 	if (!text_time(options, cache, previous, entry, &display, b))
 		return;
 	indent = b->size - start;
-	if (!(options->flags & OUTPUT_NO_HOSTNAME) && text_is_shown(options, t.host)) {
+	host = slots[TEXT_HOST];
+	if (!(options->flags & OUTPUT_NO_HOSTNAME) && text_is_shown(options, host)) {
 		output_byte(b, ' ');
-		text_value(b, t.host);
-		indent += t.host.size + 1;
+		text_value(options, b, host);
+		indent += host.size + 1;
 	}
-	indent += text_name(options, &t, b);
-	indent += text_pid(options, &t, b);
+	indent += text_who(options, slots, b);
+	indent += text_pid(options, slots, b);
 	output_text(b, ": ");
-	message_print(options, cache, b, t.message.bytes, t.message.size, indent + 2);
+	message_print(options, cache, b, message.bytes, message.size, indent + 2);
 	if (options->mode == OUTPUT_SHORT_DELTA && !b->failed)
 		*previous = (struct output_previous){ true, entry->boot_id, display.realtime,
 						      display.monotonic };

@@ -28,29 +28,33 @@ static inline void vec16_store(uint8_t *p, vec16 v)
 	memcpy(p, &v, sizeof(v));
 }
 
+/* Sixteen bytes, given as two little-endian halves. */
+static inline vec16 vec16_make(uint64_t low, uint64_t high)
+{
+	typedef uint64_t vec16_halves __attribute__((vector_size(16)));
+
+	return (vec16)(vec16_halves){ htole64(low), htole64(high) };
+}
+
 /* The SIZE bytes at P, 1 to 15 of them; the lanes behind them hold spaces. */
 static inline vec16 vec16_load_part(const uint8_t *p, size_t size)
 {
 	const uint64_t spaces = UINT64_C(0x2020202020202020);
-	uint64_t halves[2] = { spaces, spaces };
-	vec16 v;
+	uint64_t low, high = spaces;
 
 	if (size >= 8) {
-		halves[0] = load_le64(p);
+		low = load_le64(p);
 		if (size > 8)
-			halves[1] = load_le64(p + size - 8) >> (8 * (16 - size)) |
-				    spaces << (8 * (size - 8));
+			high = load_le64(p + size - 8) >> (8 * (16 - size)) |
+			       spaces << (8 * (size - 8));
 	} else if (size >= 4) {
-		halves[0] = load_le32(p) | (uint64_t)load_le32(p + size - 4) << (8 * (size - 4)) |
-			    spaces << (8 * size);
+		low = load_le32(p) | (uint64_t)load_le32(p + size - 4) << (8 * (size - 4)) |
+		      spaces << (8 * size);
 	} else {
-		halves[0] = p[0] | (uint64_t)p[size / 2] << (8 * (size / 2)) |
-			    (uint64_t)p[size - 1] << (8 * (size - 1)) | spaces << (8 * size);
+		low = p[0] | (uint64_t)p[size / 2] << (8 * (size / 2)) |
+		      (uint64_t)p[size - 1] << (8 * (size - 1)) | spaces << (8 * size);
 	}
-	halves[0] = htole64(halves[0]);
-	halves[1] = htole64(halves[1]);
-	memcpy(&v, halves, sizeof(v));
-	return v;
+	return vec16_make(low, high);
 }
 
 /* Bit I is set where lane I of V, the result of a comparison, is false. */
@@ -162,15 +166,19 @@ static inline void short_copy(uint8_t *to, const uint8_t *p, size_t size)
 	}
 }
 
+/* The hex digits of the nibbles, one a lane. */
+static inline vec16 vec16_digits(vec16 nibbles)
+{
+	return nibbles + '0' + ((vec16)(nibbles > 9) & ('a' - '9' - 1));
+}
+
 /* Writes the 32 lower-case hex digits of the sixteen bytes at P. */
 static inline void vec16_hex(uint8_t *to, const uint8_t *p)
 {
 	vec16 v = vec16_load(p);
-	vec16 high = (v >> 4) & 0x0f;
-	vec16 low = v & 0x0f;
+	vec16 high = vec16_digits((v >> 4) & 0x0f);
+	vec16 low = vec16_digits(v & 0x0f);
 
-	high += '0' + ((vec16)(high > 9) & ('a' - '9' - 1));
-	low += '0' + ((vec16)(low > 9) & ('a' - '9' - 1));
 	vec16_store(to, __builtin_shufflevector(high, low, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21,
 						6, 22, 7, 23));
 	vec16_store(to + 16, __builtin_shufflevector(high, low, 8, 24, 9, 25, 10, 26, 11, 27, 12,

@@ -519,6 +519,26 @@ Test(text, lines_of_any_size_are_copied)
 #endif
 #endif
 
+Test(text, entry_beyond_the_limit_of_the_buffer_is_refused)
+{
+	print_run(&p, "SYSLOG_IDENTIFIER", 'i', 299);
+	print_run(&p, "MESSAGE", '\n', 100000);
+	p.buffer.limit = 1 << 20;
+	cr_expect(eq(int, output_entry(&p.options, &p.cache, &p.previous, &p.entry, &p.buffer),
+		     -ENOMEM));
+	cr_expect(eq(sz, p.buffer.size, 0));
+	cr_expect(le(sz, p.buffer.capacity, 1 << 20));
+}
+
+Test(text, entry_is_printed_after_one_that_was_refused)
+{
+	p.buffer.limit = 1 << 20;
+	print_run(&p, "MESSAGE", 'm', 2 << 20);
+	cr_assert(eq(int, output_entry(&p.options, &p.cache, &p.previous, &p.entry, &p.buffer),
+		     -ENOMEM));
+	EXPECT_MESSAGE("x", "x\n");
+}
+
 Test(text, lost_memory_leaves_buffer_and_previous_entry_as_they_were)
 {
 #ifdef TEXT_MEMORY_IS_WATCHED
