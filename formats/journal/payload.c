@@ -85,58 +85,45 @@ static int payload_zstd_error(size_t result)
 	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
 }
 
-/* Decodes the frame's beginning until the output is full (1) or the frame ends (0). */
+/* Decodes until the output is full (1) or the last frame ends (0). */
 static int payload_zstd_begin(struct payload_decoder *d, const uint8_t *bytes, uint64_t size,
 			      struct payload_output *out)
 {
 	ZSTD_inBuffer in = { .src = bytes, .size = size };
 	ZSTD_outBuffer to = { .dst = out->bytes, .size = out->room };
+	size_t left = 1; /* 0 between frames */
 
 	ZSTD_DCtx_reset(d->zstd, ZSTD_reset_session_only);
-	while (to.pos < to.size) {
+	while (to.pos < to.size && (left > 0 || in.pos < in.size)) {
 		size_t in_before = in.pos, to_before = to.pos;
-		size_t n = ZSTD_decompressStream(d->zstd, &to, &in);
 
-		if (ZSTD_isError(n))
-			return payload_zstd_error(n);
-		if (n == 0) {
-			out->size = to.pos;
-			return 0;
-		}
-		if (in.pos == in_before && to.pos == to_before)
+		left = ZSTD_decompressStream(d->zstd, &to, &in);
+		if (ZSTD_isError(left))
+			return payload_zstd_error(left);
+		if (left > 0 && in.pos == in_before && to.pos == to_before)
 			return -EBADMSG; /* the frame is cut short */
 	}
 	out->size = to.pos;
-	return 1;
+	return to.pos == to.size;
 }
 
-/* Decodes one frame; what follows it is ignored. */
+/* Decodes all frames, one after the other, as version 262 does; the writer makes one. */
 static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, uint64_t size,
 			       struct payload_output *out)
 {
 	unsigned long long announced;
-	size_t frame_size, n;
+	size_t n;
 	int r;
 
 	r = payload_zstd_prepare(d);
 	if (r < 0)
 		return r;
-	/* Walks over the block headers: a frame that is cut short ends here. */
-	frame_size = ZSTD_findFrameCompressedSize(bytes, size);
-	if (ZSTD_isError(frame_size))
+	announced = ZSTD_getFrameContentSize(bytes, size);
+	if (announced == ZSTD_CONTENTSIZE_ERROR || size == 0)
 		return -EBADMSG;
-	announced = ZSTD_getFrameContentSize(bytes, frame_size);
-	if (announced == ZSTD_CONTENTSIZE_ERROR)
-		return -EBADMSG;
-	if (announced == ZSTD_CONTENTSIZE_UNKNOWN) {
-		/* As a stream, as the reference does it: that refuses frames (windows and blocks
-		 * that are too large) which the library takes in one go. */
-		r = payload_zstd_begin(d, bytes, frame_size, out);
-		return r > 0 ? -ENOBUFS : r;
-	}
-	if (announced <= out->room) {
+	if (announced == ZSTD_CONTENTSIZE_UNKNOWN || announced <= out->room) {
 		/* In one go, straight into the arena: no window, no second copy. */
-		n = ZSTD_decompressDCtx(d->zstd, out->bytes, out->room, bytes, frame_size);
+		n = ZSTD_decompressDCtx(d->zstd, out->bytes, out->room, bytes, size);
 		if (!ZSTD_isError(n)) {
 			out->size = n;
 			return 0;
@@ -144,10 +131,9 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 		if (ZSTD_getErrorCode(n) != ZSTD_error_dstSize_tooSmall)
 			return payload_zstd_error(n);
 	}
-	/* Too large, or so it says: as much of it as there is room for. A frame that cannot be
-	 * streamed can still be sound if it is small: an empty arena will tell. */
-	r = payload_zstd_begin(d, bytes, frame_size, out);
-	return r < 0 && (r != -EBADMSG || d->position == 0) ? r : -ENOBUFS;
+	/* Too large, or so it says: as much of it as there is room for. */
+	r = payload_zstd_begin(d, bytes, size, out);
+	return r < 0 ? r : -ENOBUFS;
 }
 
 /* ---- LZ4 ---------------------------------------------------------------------------------- */

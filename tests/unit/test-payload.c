@@ -278,22 +278,37 @@ FORM_PARAMETERS(prefix_longer_than_the_payload_is_not_there)
 	payload_decoder_free(d);
 }
 
-Test(payload, zstd_frame_is_all_that_counts)
+Test(payload, zstd_frames_are_decoded_to_the_last)
 {
+	static const uint8_t skippable[] = "\x50\x2a\x4d\x18\x04\0\0\0abcd";
 	struct payload_decoder *d = decoder_new(MIB);
-	uint8_t *text = text_new(1000);
-	size_t packed_size;
-	uint8_t *packed = packed_new(&forms[0], text, 1000, &packed_size);
+	struct payload_decoder *small = decoder_new(100000);
+	uint8_t *text = text_new(90000), joined[200000];
+	size_t packed_size, n = 0;
+	uint8_t *packed = packed_new(&forms[0], text, 90000, &packed_size);
 	const uint8_t *bytes;
 	uint64_t size;
 
-	packed = realloc(packed, packed_size + 5);
-	memcpy(packed + packed_size, "extra", 5);
-	cr_assert(
-		eq(int, payload_decode(d, OBJECT_ZSTD, packed, packed_size + 5, &bytes, &size), 0));
-	cr_expect(eq(u64, size, 1000));
+	cr_assert(lt(sz, 2 * packed_size + 17, sizeof(joined)));
+	memcpy(joined, skippable, 12), n += 12;
+	memcpy(joined + n, packed, packed_size), n += packed_size;
+	memcpy(joined + n, packed, packed_size), n += packed_size;
+	cr_assert(eq(int, payload_decode(d, OBJECT_ZSTD, joined, n, &bytes, &size), 0));
+	cr_assert(eq(u64, size, 180000));
+	cr_expect(eq(int, memcmp(bytes, text, 90000), 0));
+	cr_expect(eq(int, memcmp(bytes + 90000, text, 90000), 0));
+	cr_expect(eq(int, payload_starts_with(d, OBJECT_ZSTD, joined, n, "FIELD=", 6), 1));
+	cr_assert(eq(int, payload_decode(small, OBJECT_ZSTD, joined, n, &bytes, &size), -ENOBUFS));
+	cr_assert(eq(u64, size, 100000));
+	cr_expect(eq(int, memcmp(bytes + 90000, text, 10000), 0));
+
+	/* Anything else behind a frame spoils it. */
+	memcpy(joined + n, "extra", 5);
+	cr_expect(eq(int, payload_decode(d, OBJECT_ZSTD, joined, n + 1, &bytes, &size), -EBADMSG));
+	cr_expect(eq(int, payload_decode(d, OBJECT_ZSTD, joined, n + 5, &bytes, &size), -EBADMSG));
 	free(packed);
 	free(text);
+	payload_decoder_free(small);
 	payload_decoder_free(d);
 }
 
