@@ -6,8 +6,9 @@
  * Invariants of a block's state: RESIDENT, ASKED and IN_FLIGHT exclude each other, except that a
  * block in flight which is forgotten keeps IN_FLIGHT and its read is marked to be done again. A
  * block that is ASKED or IN_FLIGHT belongs to exactly one read of image->reads. RESIDENT and
- * IN_FLIGHT imply COMMITTED. Blocks from block_count on are neither RESIDENT nor ASKED, but may be
- * COMMITTED. resident_count and the pool's sums are kept by frames.c and image-pool.c.
+ * IN_FLIGHT imply COMMITTED. Blocks from block_count on are not RESIDENT, but may be COMMITTED,
+ * and ASKED until their read would be started. resident_count and the pool's sums are kept by
+ * frames.c and image-pool.c.
  *
  * Nothing here starts a read or takes a frame from another block.
  */

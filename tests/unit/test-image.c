@@ -133,6 +133,8 @@ static void wait_ready(struct image *image)
 	for (unsigned turns = 0; image->needed_pending > 0; turns++) {
 		cr_assert(lt(uint, turns, 100000));
 		turn(true);
+		while (image_pool_next_ready(&pool))
+			;
 	}
 	while (image_pool_next_ready(&pool))
 		;
@@ -178,7 +180,7 @@ static void check_sums(struct file *files, unsigned count)
 
 			if (state & (IMAGE_BLOCK_RESIDENT | IMAGE_BLOCK_IN_FLIGHT))
 				cr_assert(has(state, IMAGE_BLOCK_COMMITTED));
-			if (state & (IMAGE_BLOCK_RESIDENT | IMAGE_BLOCK_ASKED))
+			if (state & IMAGE_BLOCK_RESIDENT)
 				cr_assert(lt(u64, i, image->block_count));
 			if (state & IMAGE_BLOCK_COMMITTED)
 				cr_assert(lt(u64, i, image->range->committed_end));
@@ -801,6 +803,83 @@ ParameterizedTest(enum io_method_case_id *id, image, images_close_with_reads_in_
 	check_sums(&files[1], 1);
 	file_close(&files[1]);
 	teardown();
+}
+
+/* One random step in the life of a file. */
+static void live(struct file *f, uint64_t *seed, unsigned shift_min)
+{
+	uint64_t offset, size, action = io_fault_random(seed) % 16;
+
+	if (!f->bytes) {
+		buffer_open(f, io_fault_random(seed) % (1500 * KIB),
+			    shift_min + (unsigned)(io_fault_random(seed) % 3) * 2);
+		return;
+	}
+	offset = io_fault_random(seed) % (f->image.size_bytes + 1);
+	size = io_fault_random(seed) % (action % 2 ? 300 * KIB : 5000);
+	if (action < 6) {
+		need(f, offset, size);
+		expect_bytes(f, offset, size);
+		if (f->image.size_bytes > 0 && size > 0)
+			f->image.blocks[(offset < f->image.size_bytes ? offset : 0) >>
+					f->image.block_shift] |= IMAGE_BLOCK_TOUCHED;
+		if (action < 4)
+			image_unpin(&f->image);
+	} else if (action < 10) {
+		image_want(&f->image, offset, size, IMAGE_EXPECTED);
+	} else if (action < 11) {
+		image_want(&f->image, offset, size % 20000, IMAGE_NEEDED);
+	} else if (action < 12) {
+		image_forget(&f->image, offset, size);
+	} else if (action < 13) {
+		/* The file is truncated, and that is noticed, or not yet. */
+		io_fault_set_file(&fault, f->fd, f->bytes, offset);
+		if (size % 2)
+			cr_assert(eq(int, image_resize(&f->image, offset), 0));
+	} else if (action < 14) {
+		/* It is as long as at first again. */
+		io_fault_set_file(&fault, f->fd, f->bytes, f->size_bytes);
+		cr_assert(eq(int, image_resize(&f->image, f->size_bytes), 0));
+	} else if (action < 15 || *seed % 4) {
+		turn(false);
+	} else {
+		file_close(f);
+		f->bytes = NULL;
+		f->image.range = NULL;
+	}
+}
+
+/* Everything at once, for every seed: nothing hangs, no sum is wrong, no byte is. */
+static void random_life(uint64_t seed)
+{
+	static struct file files[8];
+	unsigned shift_min = 12 + (unsigned)(seed % 2) * 2;
+	uint64_t state = seed;
+
+	setup(IO_CASE_FAULT, (seed % 7 + 1) * 300 * KIB);
+	pool.private->moves_refused = seed % 5 == 0;
+	fault.read_bytes_max = (uint32_t)(seed % 3) * 20011;
+	memset(files, 0, sizeof(files));
+	for (unsigned step = 0; step < 900; step++) {
+		live(&files[io_fault_random(&state) % 8], &state, shift_min);
+		if (step % 10 == 0)
+			check_sums(files, 8);
+		while (image_pool_next_ready(&pool))
+			;
+	}
+	for (unsigned i = 0; i < 8; i++)
+		if (files[i].bytes)
+			file_close(&files[i]);
+	teardown();
+}
+
+Test(image, random_lives_of_files)
+{
+	const char *count = getenv("JSCAN_TEST_SEEDS");
+	uint64_t end = count ? strtoull(count, NULL, 10) : 20;
+
+	for (uint64_t seed = 1; seed <= end; seed++)
+		random_life(seed);
 }
 
 Test(image, a_failed_read_is_an_answer)
