@@ -27,7 +27,9 @@ static const bool source_edges[SOURCE_STATE_COUNT][SOURCE_STATE_COUNT] = {
 	[SOURCE_OPENING] = { [SOURCE_OPEN] = true, [SOURCE_CLOSED] = true, [SOURCE_FAILED] = true },
 	[SOURCE_OPEN] = { [SOURCE_WAITING] = true, [SOURCE_CLOSING] = true, [SOURCE_CLOSED] = true,
 			  [SOURCE_FAILED] = true },
-	[SOURCE_WAITING] = { [SOURCE_OPEN] = true, [SOURCE_CLOSING] = true },
+	/* When the engine is freed nobody waits for the image to be ready: straight to the end. */
+	[SOURCE_WAITING] = { [SOURCE_OPEN] = true, [SOURCE_CLOSING] = true, [SOURCE_CLOSED] = true,
+			     [SOURCE_FAILED] = true },
 	[SOURCE_CLOSING] = { [SOURCE_CLOSED] = true, [SOURCE_FAILED] = true },
 };
 
@@ -102,7 +104,7 @@ static int source_open(struct source *s)
 
 	if (s->given_fd < 0 && e->open_count >= e->options.files_open_max && !source_park_one(e))
 		return -EBUSY;
-	e->open_count++;
+	e->open_count += s->given_fd < 0; /* others are the caller's to count */
 	list_append(&e->open_sources, &s->open_link);
 	if (s->given_fd >= 0) {
 		struct stat st;
@@ -134,6 +136,8 @@ static int source_open(struct source *s)
 static void source_forget_open(struct source *s)
 {
 	list_remove(&s->open_link);
+	if (s->given_fd >= 0)
+		return;
 	assert(s->engine->open_count > 0);
 	s->engine->open_count--;
 }
