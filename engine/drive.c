@@ -163,8 +163,10 @@ static int drive_flush(struct jscan *e)
 /* Runs end of all sinks. */
 static int drive_end(struct jscan *e)
 {
-	int r = drive_flush(e);
+	int r = e->sink_error;
 
+	e->sink_error = 0;
+	r = r < 0 ? r : drive_flush(e);
 	for (size_t i = 0; i < e->sinks.count && r >= 0; i++)
 		r = e->sinks.sinks[i]->ops.end(e->sinks.sinks[i]->userdata);
 	e->sinks_begun = false;
@@ -181,6 +183,15 @@ static bool drive_is_stopped(struct jscan *e)
 			return true;
 	}
 	return false;
+}
+
+/* What the sinks have said beside the entries: 0 go on, 1 stop, or the error to abort with. */
+static int drive_verdict(struct jscan *e)
+{
+	int r = e->sink_error;
+
+	e->sink_error = 0;
+	return unlikely(r < 0) ? r : drive_is_stopped(e);
 }
 
 /* Hands the current entry to the sinks that have not had it. 0, -EAGAIN: a sink is not ready. */
@@ -205,8 +216,12 @@ static int drive_feed(struct jscan *e)
 		} else {
 			r = sink->ops.entry(sink->userdata, &e->entry, &context);
 		}
-		if (unlikely(r < 0))
+		if (unlikely(r < 0)) {
+			/* Its blocks may be gone by the time that it is offered again. */
+			e->held_back = r == -EAGAIN;
+			e->batch.loaded = false;
 			return r;
+		}
 		sink->stopped |= r > 0;
 	}
 	return 0;
@@ -234,21 +249,28 @@ static void drive_settle(struct jscan *e)
 /* Feeds the sinks one batch. 1: go on; 0: the scan has ended; -EAGAIN; an error. */
 static int drive_batch(struct jscan *e, unsigned max)
 {
-	int r = drive_fill(e, max);
+	int r = drive_verdict(e), verdict;
 
+	e->held_back = false;
+	if (unlikely(r))
+		return r < 0 ? r : 0;
+	r = drive_fill(e, max);
 	while (r > 0 && e->batch.at < e->batch.count) {
 		if (!e->batch.loaded) {
 			r = drive_load(e);
 			if (r < 0)
 				return r;
+			if (unlikely(e->sink_error))
+				return drive_verdict(e);
 		}
 		r = drive_feed(e);
 		if (unlikely(r < 0))
 			return r;
 		e->stats.entries++;
 		drive_advance(e);
-		if (unlikely(e->sinks.count == 0 || drive_is_stopped(e)))
-			return 0;
+		verdict = drive_verdict(e);
+		if (unlikely(verdict))
+			return verdict < 0 ? verdict : 0;
 		r = 1;
 	}
 	return r;
@@ -373,6 +395,8 @@ int jscan_timeout(struct jscan *e, uint64_t *ret_usec)
 	if (r < 0)
 		return r;
 	*ret_usec = list_is_empty(&e->runnable) && io_is_busy(&e->io) ? UINT64_MAX : 0;
+	if (e->held_back)
+		*ret_usec = HELD_BACK_USEC;
 	return 0;
 }
 
@@ -394,6 +418,8 @@ static int drive_slice(struct jscan *e, uint64_t begin_usec)
 		r = drive_end(e);
 		return r < 0 ? r : -ENODATA;
 	}
+	if (r < 0 && r != -EAGAIN)
+		e->sinks_begun = false;
 	return r;
 }
 

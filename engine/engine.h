@@ -53,6 +53,9 @@ struct engine_wave {
 	size_t pending; /* tried, not answered */
 };
 
+/* A sink that is not ready is asked again after this. */
+#define HELD_BACK_USEC 1000u
+
 struct jscan {
 	struct jscan_options options;
 	volatile uint8_t *fork_mark; /* 0 in a child after fork() */
@@ -101,6 +104,8 @@ struct jscan {
 	struct listing listing;   /* of names or values, while it runs */
 	struct boots boots;       /* while they are listed */
 	bool sinks_begun;
+	bool held_back;           /* a sink answered -EAGAIN: nothing to wait for but time */
+	int sink_error;           /* a problem slot asked to abort */
 	jscan_problem_fn problem_handler;
 	void *problem_userdata;
 	struct jscan_stats stats;

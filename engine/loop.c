@@ -6,6 +6,7 @@
  * next.
  */
 #include <assert.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/engine.h"
@@ -90,6 +91,12 @@ int engine_turn(struct jscan *e, bool wait)
 	return !list_is_empty(&e->runnable);
 }
 
+/* Nothing but time makes a sink ready that has held the scan back. */
+static void engine_pause(void)
+{
+	nanosleep(&(const struct timespec){ .tv_nsec = HELD_BACK_USEC * 1000 }, NULL);
+}
+
 int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 {
 	unsigned idle = 0;
@@ -104,12 +111,15 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r == 0) {
 			/* Nothing was there at once: this is going to take time. */
 			r = engine_before_sleep(e);
-			r = r < 0 ? r : engine_turn(e, true);
+			if (e->held_back)
+				engine_pause();
+			else
+				r = r < 0 ? r : engine_turn(e, true);
 		}
 		if (r < 0)
 			return r;
 		/* Turn after turn without anything to wait for: nothing will ever come. */
-		idle = r > 0 || io_is_busy(&e->io) ? 0 : idle + 1;
+		idle = r > 0 || e->held_back || io_is_busy(&e->io) ? 0 : idle + 1;
 		if (idle > 8)
 			return -EDEADLK;
 	}

@@ -14,8 +14,12 @@ static void problem_tell(struct jscan *e, const struct jscan_problem *problem)
 	for (size_t i = 0; i < e->sinks.count && e->sinks_begun; i++) {
 		struct sink *sink = e->sinks.sinks[i];
 
-		if (sink->ops.problem(sink->userdata, problem) > 0)
+		int r = sink->ops.problem(sink->userdata, problem);
+
+		if (r > 0)
 			sink->stopped = true;
+		else if (r < 0 && !e->sink_error)
+			e->sink_error = r; /* whoever feeds the sinks ends the scan */
 	}
 }
 
