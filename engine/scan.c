@@ -218,6 +218,7 @@ void engine_reposition(struct jscan *e)
 		e->phase = PHASE_PLAN;
 	e->yielded = 0;
 	e->skipped = 0;
+	e->turned = false;
 	e->wave_runs = false;
 	e->until_is_checked = true;
 	e->merge.has_last = false;
@@ -389,7 +390,8 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 		if (r < 0)
 			return r;
 	}
-	if (e->phase == PHASE_END || e->yielded >= e->limit)
+	if (e->phase == PHASE_END || e->yielded >= e->limit ||
+	    e->yielded >= e->tail)
 		return 0;
 	r = merge_pop(&e->merge, e, &s);
 	if (r <= 0) {
