@@ -15,6 +15,16 @@
 /* Bytes read beyond the start of the last object, to have the object itself. */
 #define SOURCE_TAIL_BYTES (64u << 10)
 
+/* Part of a step's work is done for good: what was read for it is not needed any more. So a step
+ * that goes on for long never holds more than its next piece of work needs. */
+static void source_commit(struct source *s)
+{
+	if (unlikely(s->pinned)) {
+		image_unpin(&s->image);
+		s->pinned = false;
+	}
+}
+
 /* The kind of problem that a header's errno stands for. */
 static enum jscan_reason source_header_reason(int error)
 {
@@ -531,6 +541,7 @@ int source_step_candidate(struct source *s)
 			break;
 		if (r < 0)
 			problem_report(s, JSCAN_REASON_OBJECT, r, offset, "an entry cannot be read");
+		source_commit(s);
 	}
 	walk->last_offset = offset;
 	s->key.seqnum = s->entry.seqnum;
