@@ -148,7 +148,7 @@ Test(sink, each_is_freed_once_in_the_order_of_adding)
 		cr_assert(eq(int, sink_add(&list, &ops, &names[i], NULL), 0));
 	sink_list_done(&list);
 	sink_list_done(&list);
-	cr_expect(eq(str, trace, "abc"));
+	cr_expect(eq(str, trace, (char *)"abc"));
 }
 
 Test(sink, what_was_formatted_is_written_once)
