@@ -194,6 +194,30 @@ static int drive_verdict(struct jscan *e)
 	return unlikely(r < 0) ? r : drive_is_stopped(e);
 }
 
+/*
+ * Has a sink format the current entry. What it would print can be many times the entry's size, so
+ * its buffer has a limit; an entry that does not fit even when the buffer is empty is left out.
+ */
+static int drive_format(struct jscan *e, struct sink *sink,
+			const struct jscan_entry_context *context)
+{
+	int r = sink->ops.format(sink->userdata, &e->entry, context, &sink->buffer);
+
+	if (unlikely(r == -ENOMEM && sink->buffer.bytes.size > 0)) {
+		r = sink_write(sink);
+		if (r == 0)
+			r = sink->ops.format(sink->userdata, &e->entry, context, &sink->buffer);
+	}
+	if (unlikely(r == -ENOMEM)) {
+		problem_report(e->batch.refs[e->batch.at].source, JSCAN_REASON_LIMIT, r,
+			       e->entry.info.offset, "an entry is too large to be printed");
+		return 0;
+	}
+	if (r == 0 && unlikely(sink->buffer.bytes.size >= SINK_WRITE_BYTES))
+		r = sink_write(sink);
+	return r;
+}
+
 /* Hands the current entry to the sinks that have not had it. 0, -EAGAIN: a sink is not ready. */
 static int drive_feed(struct jscan *e)
 {
@@ -210,9 +234,7 @@ static int drive_feed(struct jscan *e)
 		int r;
 
 		if (likely(sink->formats)) {
-			r = sink->ops.format(sink->userdata, &e->entry, &context, &sink->buffer);
-			if (r == 0 && unlikely(sink->buffer.bytes.size >= SINK_WRITE_BYTES))
-				r = sink_write(sink);
+			r = drive_format(e, sink, &context);
 		} else {
 			r = sink->ops.entry(sink->userdata, &e->entry, &context);
 		}

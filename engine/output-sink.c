@@ -50,7 +50,9 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		.fields = entry->fields,
 		.field_count = entry->field_count,
 	};
+	size_t size = buffer->bytes.size;
 	struct id128 previous;
+	int r;
 
 	memcpy(view.boot_id.bytes, entry->info.boot_id.bytes, sizeof(view.boot_id.bytes));
 	memcpy(view.seqnum_id.bytes, entry->info.seqnum_id.bytes, sizeof(view.seqnum_id.bytes));
@@ -59,7 +61,10 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		if (!id128_equal(&previous, &view.boot_id))
 			output_boot_line(&buffer->bytes, &view.boot_id);
 	}
-	return output_entry(&o->options, entry->cache, o->previous, &view, &buffer->bytes);
+	r = output_entry(&o->options, entry->cache, o->previous, &view, &buffer->bytes);
+	if (r < 0)
+		buffer->bytes.size = size; /* the boot's line too: the entry may be tried again */
+	return r;
 }
 
 /* sink: write. A descriptor that does not block is waited for. */

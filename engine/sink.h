@@ -15,6 +15,9 @@
 /* ... and its buffer is kept for reuse if it is no larger than this. */
 #define SINK_BUFFER_KEEP_BYTES (4u << 20)
 
+/* What one entry may grow to when it is formatted. */
+#define SINK_BUFFER_BYTES_MAX (48u << 20)
+
 /* What a public entry is: a view of the reader's fields, or a copy of its own. */
 struct jscan_entry {
 	struct jscan_entry_info info;
