@@ -135,20 +135,19 @@ static uint64_t clock_reclaim_open(struct image_pool *pool, uint64_t goal_bytes,
 	return *released - begin;
 }
 
-/* Finds out how much of what was read ahead has been used meanwhile. */
-static void clock_recount_ahead(struct image_pool *pool)
+void clock_recount_ahead(const struct image_pool *pool)
 {
+	const uint8_t both = IMAGE_BLOCK_AHEAD | IMAGE_BLOCK_TOUCHED;
 	struct list *node;
 
 	list_for_each(node, &pool->images) {
 		struct image *image = container_of(node, struct image, link);
 
 		for (uint64_t i = 0; i < image->range->committed_end; i++)
-			if ((image_block(image->range, i) &
-			     (IMAGE_BLOCK_AHEAD | IMAGE_BLOCK_TOUCHED)) ==
-			    (IMAGE_BLOCK_AHEAD | IMAGE_BLOCK_TOUCHED))
+			if ((image_block(image->range, i) & both) == both)
 				frames_clear_ahead(image, i);
 	}
+	pool->private->ahead_changed = false;
 }
 
 /* Releases LACKING_BYTES at least, or what can be had. */

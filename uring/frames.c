@@ -395,3 +395,19 @@ void frames_forget_block(struct image *image, uint64_t block)
 		image->whole = false;
 	}
 }
+
+void frames_forget_all(struct image *image)
+{
+	struct image_pool_private *p = image->pool->private;
+	struct image_range *range = image->range;
+	uint64_t ahead = 0;
+
+	for (uint64_t i = 0; i < range->committed_end; i++) {
+		ahead += (range->blocks[i] & IMAGE_BLOCK_AHEAD) != 0;
+		range->blocks[i] &= IMAGE_BLOCK_COMMITTED | IMAGE_BLOCK_IN_FLIGHT;
+	}
+	p->ahead_bytes -= image_bytes(image, ahead);
+	p->resident_bytes -= image_bytes(image, image->resident_count);
+	image->resident_count = 0;
+	image->whole = false;
+}

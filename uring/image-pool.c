@@ -476,6 +476,7 @@ void image_pool_complete(struct image_pool *pool, struct io_op *op)
 		return;
 	}
 	image->whole = image->resident_count == image->block_count;
+	p->ahead_changed = true;
 	image_read_free(read);
 }
 
@@ -494,12 +495,17 @@ bool image_op_is_read(const struct io_op *op)
 uint64_t image_pool_expected_room(const struct image_pool *pool)
 {
 	const struct image_pool_private *p = pool->private;
-	uint64_t asked = pool->in_flight_bytes + p->expected_bytes, used, room;
+	uint64_t asked = pool->in_flight_bytes + p->expected_bytes, room;
 
 	if (asked >= pool->in_flight_bytes_max)
 		return 0;
+	room = pool->in_flight_bytes_max - asked;
 	/* What holds nothing, or has been used, makes way; what was read ahead does not. */
-	used = p->ahead_bytes + p->flying_bytes + p->expected_bytes;
-	room = used < pool->budget_bytes ? pool->budget_bytes - used : 0;
-	return room < pool->in_flight_bytes_max - asked ? room : pool->in_flight_bytes_max - asked;
+	if (p->ahead_changed && p->ahead_bytes + asked + room > pool->budget_bytes)
+		clock_recount_ahead(pool);
+	if (p->ahead_bytes + asked + room > pool->budget_bytes)
+		room = p->ahead_bytes + asked < pool->budget_bytes
+			       ? pool->budget_bytes - p->ahead_bytes - asked
+			       : 0;
+	return room;
 }

@@ -56,6 +56,7 @@ struct image_pool_private {
 	uint64_t released_bytes;    /* frames that have left their blocks, ever */
 	uint64_t moved_bytes;       /* ... and went to another */
 	uint64_t seam_count;        /* in all ranges */
+	bool ahead_changed;         /* something has come in since it was last found out */
 	bool moves_refused;         /* the kernel does not move frames: tests may set it, too */
 	struct frames_hole hole;
 };
@@ -66,16 +67,27 @@ static inline uint8_t image_block(const struct image_range *range, uint64_t bloc
 	return __atomic_load_n(&range->blocks[block], __ATOMIC_RELAXED);
 }
 
-/* Sets bits of a block's state, after what was written to the block before. */
+/* Sets bits of a block's state, after what was written to the block before. Other threads write to
+ * the states of resident blocks only, so that the others need no atomic exchange. */
 static inline uint8_t image_block_set(struct image_range *range, uint64_t block, uint8_t bits)
 {
-	return __atomic_fetch_or(&range->blocks[block], bits, __ATOMIC_RELEASE);
+	uint8_t old = image_block(range, block);
+
+	if (old & IMAGE_BLOCK_RESIDENT)
+		return __atomic_fetch_or(&range->blocks[block], bits, __ATOMIC_RELEASE);
+	__atomic_store_n(&range->blocks[block], (uint8_t)(old | bits), __ATOMIC_RELEASE);
+	return old;
 }
 
 /* Clears bits of a block's state, before the block is changed. */
 static inline uint8_t image_block_clear(struct image_range *range, uint64_t block, uint8_t bits)
 {
-	return __atomic_fetch_and(&range->blocks[block], (uint8_t)~bits, __ATOMIC_ACQ_REL);
+	uint8_t old = image_block(range, block);
+
+	if (old & IMAGE_BLOCK_RESIDENT)
+		return __atomic_fetch_and(&range->blocks[block], (uint8_t)~bits, __ATOMIC_ACQ_REL);
+	__atomic_store_n(&range->blocks[block], (uint8_t)(old & ~bits), __ATOMIC_RELAXED);
+	return old;
 }
 
 /* Bytes in COUNT blocks of an image. */
@@ -120,7 +132,13 @@ void frames_forget_block(struct image *image, uint64_t block);
 /* The block is not counted as read ahead any more. */
 void frames_clear_ahead(struct image *image, uint64_t block);
 
+/* No block of an image that is being closed is resident any more. */
+void frames_forget_all(struct image *image);
+
 /* clock.c */
+
+/* Finds out how much of what was read ahead has been used meanwhile. */
+void clock_recount_ahead(const struct image_pool *pool);
 
 /* Makes room for the frames that these blocks lack within the budget; false if that cannot be now. */
 bool clock_make_room(struct image *image, uint64_t first_block, uint64_t block_count,

@@ -79,8 +79,7 @@ int image_close(struct image *image)
 				image_read_shrink(read, read->first_block, 0);
 		}
 		image->needed_pending = 0;
-		for (uint64_t i = 0; i < image->range->committed_end; i++)
-			frames_forget_block(image, i);
+		frames_forget_all(image);
 	}
 	if (image->in_flight > 0)
 		return -EAGAIN;
@@ -238,6 +237,38 @@ unsigned image_want(struct image *image, uint64_t offset, uint64_t size_bytes, e
 	}
 	image_want_run(image, end - run, run, need);
 	return missing;
+}
+
+void image_used(struct image *image, uint64_t offset, uint64_t size_bytes)
+{
+	uint64_t first, end;
+
+	if (offset >= image->size_bytes)
+		return;
+	if (size_bytes > image->size_bytes - offset)
+		size_bytes = image->size_bytes - offset;
+	/* Only blocks that are passed from end to end. */
+	first = (offset + image_bytes(image, 1) - 1) >> image->block_shift;
+	end = (offset + size_bytes) >> image->block_shift;
+	if (first >= end)
+		return;
+	/* What was said before need not be looked at again. */
+	if (first >= image->used_first && first < image->used_end)
+		first = image->used_end;
+	if (end > image->used_first && end <= image->used_end)
+		end = image->used_first;
+	for (uint64_t i = first; i < end; i++)
+		frames_clear_ahead(image, i);
+	if (first > image->used_end || end < image->used_first ||
+	    image->used_first == image->used_end) {
+		image->used_first = first;
+		image->used_end = end;
+		return;
+	}
+	if (image->used_first > first)
+		image->used_first = first;
+	if (image->used_end < end)
+		image->used_end = end;
 }
 
 /* Lets the reads that cover these blocks be done again, and the blocks be asked for again. */

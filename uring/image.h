@@ -64,6 +64,7 @@ struct image {
 	uint64_t hand;            /* of the clock */
 	struct list reads;        /* pending and in flight */
 	unsigned read_errors;
+	uint64_t used_first, used_end; /* blocks that image_used() has passed */
 	unsigned pin_count;       /* ranges in pins; IMAGE_PINS_MAX + 1: too many, pins[0] spans them */
 	struct image_pin {
 		uint64_t first_block, block_count;
@@ -121,6 +122,12 @@ unsigned image_want(struct image *image, uint64_t offset, uint64_t size_bytes, e
 
 /* The step that needed blocks has committed: they may be evicted again. */
 void image_unpin(struct image *image);
+
+/*
+ * A reader that streams has passed this range: what was read ahead of it there has been used, and may
+ * be evicted for what comes next. Cheap when called with a range that grows.
+ */
+void image_used(struct image *image, uint64_t offset, uint64_t size_bytes);
 
 /* Forgets a range of a file that changes in place, so that it is read again when wanted. Blocks in
  * flight are read once more. The bytes stay readable where they are until then. */

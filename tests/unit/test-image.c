@@ -582,6 +582,44 @@ Test(image, read_ahead_does_not_evict_what_it_brought)
 	teardown();
 }
 
+Test(image, what_a_reader_has_passed_makes_way)
+{
+	static struct file f;
+	uint64_t edge = 0;
+
+	setup(IO_CASE_SYNC, 64 * 4096);
+	file_open(&f, "a", 1000 * 4096, 12);
+	/* A reader that touches nothing, as over a run of blocks that is known to be there. */
+	for (uint64_t i = 0; i < 900; i++) {
+		image_used(&f.image, 0, i * 4096 + 5);
+		while (edge < i + 16 && image_pool_expected_room(&pool) >= 8 * 4096) {
+			image_want(&f.image, edge * 4096, 8 * 4096, IMAGE_EXPECTED);
+			edge += 8;
+		}
+		turn(false);
+		cr_assert(has(f.image.blocks[i], IMAGE_BLOCK_RESIDENT));
+		expect_bytes(&f, i * 4096, 4096);
+	}
+	cr_expect(eq(u64, pool.statistics.block_misses, 0));
+	cr_expect(le(u64, pool.statistics.committed_peak_bytes, 64 * 4096));
+	check_sums(&f, 1);
+	cr_expect(eq(u64, f.image.used_first, 0));
+	cr_expect(eq(u64, f.image.used_end, 899));
+	/* Backward, and from elsewhere. */
+	f.image.used_end = 0;
+	image_used(&f.image, 500 * 4096, 4096);
+	image_used(&f.image, 499 * 4096 - 1, 4097);
+	cr_expect(eq(u64, f.image.used_first, 499));
+	cr_expect(eq(u64, f.image.used_end, 501));
+	image_used(&f.image, 700 * 4096, 4096);
+	cr_expect(eq(u64, f.image.used_first, 700));
+	image_used(&f.image, 0, UINT64_MAX);
+	cr_expect(eq(u64, pool.private->ahead_bytes, 0));
+	check_sums(&f, 1);
+	file_close(&f);
+	teardown();
+}
+
 METHOD_PARAMETERS(expected_reads_become_needed)
 ParameterizedTest(enum io_method_case_id *id, image, expected_reads_become_needed)
 {
