@@ -21,6 +21,7 @@ struct batch {
 	unsigned count;
 	unsigned at;      /* next reference to hand to the sinks */
 	unsigned sink;    /* next sink to hand it to: the ones before have had it */
+	bool matches;     /* the pattern, if there is one: the reference that is loaded */
 	bool loaded;      /* the fields of refs[at] are in the reader */
 	bool handed;      /* jscan_next() has given refs[at] to the caller */
 	bool ended;       /* the merge has no more */

@@ -73,6 +73,28 @@ static int drive_step_load(struct source *s)
 			   &e->filter);
 }
 
+/* Tests the current entry's message. 1: it matches, or there is no pattern; 0; -EINVAL. */
+static int drive_grep(struct jscan *e)
+{
+	struct jscan_field message = { .size = sizeof(message) };
+	const struct output_field *f;
+	size_t begin, end;
+	int r;
+
+	if (likely(!e->grep))
+		return 1;
+	if (jscan_entry_field(&e->entry, "MESSAGE", &message) == 0)
+		return 0;
+	f = &e->entry.fields[message.index];
+	r = grep_match(e->grep, f->bytes + f->name_size + 1, f->size - f->name_size - 1, &begin,
+		       &end);
+	if (r > 0) {
+		e->entry.grep_begin = begin;
+		e->entry.grep_end = end;
+	}
+	return r;
+}
+
 /* Loads the batch's next reference and makes it the current entry. 0, -EAGAIN. */
 static int drive_load(struct jscan *e)
 {
@@ -101,6 +123,10 @@ static int drive_load(struct jscan *e)
 	}
 	entry_view(&e->entry, e, s, &ref->entry, &e->reader);
 	e->entry.cache = &e->cache;
+	r = drive_grep(e);
+	if (r < 0)
+		return r;
+	e->batch.matches = r;
 	e->batch.loaded = true;
 	return 0;
 }
@@ -218,8 +244,8 @@ static int drive_format(struct jscan *e, struct sink *sink,
 	return r;
 }
 
-/* Hands the current entry to the sinks that have not had it. 0, -EAGAIN: a sink is not ready. */
-static int drive_feed(struct jscan *e)
+/* What sinks are told beside the entry. */
+static struct jscan_entry_context drive_context(const struct jscan *e)
 {
 	struct jscan_entry_context context = {
 		.size = sizeof(context),
@@ -229,6 +255,14 @@ static int drive_feed(struct jscan *e)
 
 	memcpy(context.previous_boot_id.bytes, e->previous_boot_id.bytes,
 	       sizeof(context.previous_boot_id.bytes));
+	return context;
+}
+
+/* Hands the current entry to the sinks that have not had it. 0, -EAGAIN: a sink is not ready. */
+static int drive_feed(struct jscan *e)
+{
+	struct jscan_entry_context context = drive_context(e);
+
 	for (; e->batch.sink < e->sinks.count; e->batch.sink++) {
 		struct sink *sink = e->sinks.sinks[e->batch.sink];
 		int r;
@@ -249,6 +283,23 @@ static int drive_feed(struct jscan *e)
 	return 0;
 }
 
+/* Goes past an entry that the pattern does not match. It begins another boot all the same. */
+static int drive_pass_over(struct jscan *e)
+{
+	struct jscan_entry_context context = drive_context(e);
+	int r = 0;
+
+	for (size_t i = 0; i < e->sinks.count && r >= 0; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+
+		if (sink->output)
+			output_sink_boot_line(sink->userdata, &e->entry, &context, &sink->buffer);
+		if (sink->buffer.bytes.size >= SINK_WRITE_BYTES)
+			r = sink_write(sink);
+	}
+	return r < 0 ? r : 0;
+}
+
 /* The current entry is done with. */
 static void drive_advance(struct jscan *e)
 {
@@ -258,6 +309,15 @@ static void drive_advance(struct jscan *e)
 	e->previous_boot_id = ref->entry.boot_id;
 	e->batch.handed = false;
 	drive_release(e, ref);
+}
+
+/* Counts the current entry, if it was yielded. With a pattern the limit is one of matches. */
+static void drive_count(struct jscan *e)
+{
+	if (unlikely(!e->batch.matches))
+		return;
+	e->stats.entries++;
+	e->shown++;
 }
 
 /* An entry that jscan_next() has handed out is done with: what follows goes on behind it. */
@@ -285,11 +345,13 @@ static int drive_batch(struct jscan *e, unsigned max)
 			if (unlikely(e->sink_error))
 				return drive_verdict(e);
 		}
-		r = drive_feed(e);
+		r = likely(e->batch.matches) ? drive_feed(e) : drive_pass_over(e);
 		if (unlikely(r < 0))
 			return r;
-		e->stats.entries++;
+		drive_count(e);
 		drive_advance(e);
+		if (unlikely(e->grep && e->shown >= e->limit))
+			return 0;
 		verdict = drive_verdict(e);
 		if (unlikely(verdict))
 			return verdict < 0 ? verdict : 0;
@@ -353,13 +415,21 @@ int jscan_open(struct jscan *e)
 /* engine_wait(): the next reference, loaded. 1, 0, -EAGAIN. */
 static int drive_next_step(struct jscan *e)
 {
-	int r = drive_fill(e, 1);
+	int r;
 
-	if (r > 0) {
+	if (e->grep && e->shown >= e->limit)
+		return 0;
+	for (;;) {
+		r = drive_fill(e, 1);
+		if (r <= 0)
+			return r;
 		r = drive_load(e);
-		return r < 0 ? r : 1;
+		if (r < 0)
+			return r;
+		if (e->batch.matches)
+			return 1;
+		drive_advance(e);
 	}
-	return r;
 }
 
 int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)

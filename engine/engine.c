@@ -134,6 +134,7 @@ struct jscan *jscan_free(struct jscan *e)
 	free(e->sources);
 	merge_done(&e->merge);
 	match_done(&e->match);
+	grep_free(e->grep);
 	order_done(&e->order);
 	reader_done(&e->reader);
 	output_cache_done(&e->cache);
@@ -292,6 +293,33 @@ void jscan_match_flush(struct jscan *e)
 		return;
 	engine_forget_plans(e);
 	match_done(&e->match);
+}
+
+int jscan_set_grep(struct jscan *e, const char *pattern, enum jscan_case sensitivity, char *text,
+		   size_t size)
+{
+	struct grep *grep = NULL;
+	bool sensitive;
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	if (pattern) {
+		sensitive = sensitivity == JSCAN_CASE_AUTO ? !grep_ignores_case(pattern) :
+							     sensitivity == JSCAN_CASE_SENSITIVE;
+		r = grep_new(pattern, sensitive, text, text ? size : 0, &grep);
+		if (r < 0)
+			return r;
+	}
+	grep_free(e->grep);
+	e->grep = grep;
+	engine_reposition(e);
+	return 0;
+}
+
+const char *jscan_grep_failure(const struct jscan *e)
+{
+	return e->grep ? grep_failure(e->grep) : "";
 }
 
 int jscan_set_direction(struct jscan *e, enum jscan_direction direction)

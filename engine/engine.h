@@ -8,6 +8,7 @@
 #include "engine/batch.h"
 #include "engine/boots.h"
 #include "engine/listing.h"
+#include "engine/grep.h"
 #include "engine/match.h"
 #include "engine/merge.h"
 #include "engine/order.h"
@@ -77,6 +78,7 @@ struct jscan {
 	struct list open_sources; /* least recently used first */
 	unsigned open_count;
 	struct match match;
+	struct grep *grep;        /* or NULL */
 	struct engine_seek seek;
 	bool backward;
 	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */
@@ -91,6 +93,7 @@ struct jscan {
 	bool turned;              /* the tail has been counted, reading goes forward over it */
 	bool streams;             /* files are read ahead */
 	struct merge merge;
+	uint64_t shown;           /* of those yielded: that match the pattern */
 	uint64_t yielded;         /* entries since the last seek */
 	uint64_t skipped;         /* in PHASE_TAIL */
 	struct batch batch;

@@ -69,6 +69,7 @@ void entry_view(struct jscan_entry *view, struct jscan *engine, const struct sou
 	view->fields = reader->fields;
 	view->field_count = reader->field_count;
 	view->engine = engine;
+	view->grep_begin = view->grep_end = 0;
 }
 
 const struct jscan_entry_info *jscan_entry_info(const struct jscan_entry *entry)

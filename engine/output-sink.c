@@ -37,6 +37,19 @@ static int output_sink_begin(void *userdata, struct jscan *engine)
 	return 0;
 }
 
+void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
+			   const struct jscan_entry_context *context, struct jscan_buffer *buffer)
+{
+	const struct output_sink *o = userdata;
+	struct id128 boot_id;
+
+	if (!o->boot_lines || !context->has_previous ||
+	    memcmp(&context->previous_boot_id, &entry->info.boot_id, sizeof(jscan_id)) == 0)
+		return;
+	memcpy(boot_id.bytes, entry->info.boot_id.bytes, sizeof(boot_id.bytes));
+	output_boot_line(&buffer->bytes, &boot_id);
+}
+
 /* sink: format. */
 static int output_sink_format(const void *userdata, const struct jscan_entry *entry,
 			      const struct jscan_entry_context *context, struct jscan_buffer *buffer)
@@ -51,16 +64,11 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		.field_count = entry->field_count,
 	};
 	size_t size = buffer->bytes.size;
-	struct id128 previous;
 	int r;
 
 	memcpy(view.boot_id.bytes, entry->info.boot_id.bytes, sizeof(view.boot_id.bytes));
 	memcpy(view.seqnum_id.bytes, entry->info.seqnum_id.bytes, sizeof(view.seqnum_id.bytes));
-	if (o->boot_lines && context->has_previous) {
-		memcpy(previous.bytes, context->previous_boot_id.bytes, sizeof(previous.bytes));
-		if (!id128_equal(&previous, &view.boot_id))
-			output_boot_line(&buffer->bytes, &view.boot_id);
-	}
+	output_sink_boot_line(o, entry, context, buffer);
 	r = output_entry(&o->options, entry->cache, o->previous, &view, &buffer->bytes);
 	if (r < 0)
 		buffer->bytes.size = size; /* the boot's line too: the entry may be tried again */

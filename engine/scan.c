@@ -216,7 +216,7 @@ void engine_reposition(struct jscan *e)
 {
 	if (e->phase > PHASE_PLAN)
 		e->phase = PHASE_PLAN;
-	e->yielded = 0;
+	e->yielded = e->shown = 0;
 	e->skipped = 0;
 	e->turned = false;
 	e->wave_runs = false;
@@ -390,7 +390,7 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 		if (r < 0)
 			return r;
 	}
-	if (e->phase == PHASE_END || e->yielded >= e->limit ||
+	if (e->phase == PHASE_END || (!e->grep && e->yielded >= e->limit) ||
 	    e->yielded >= e->tail)
 		return 0;
 	r = merge_pop(&e->merge, e, &s);

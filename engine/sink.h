@@ -25,6 +25,7 @@ struct jscan_entry {
 	size_t field_count;
 	void *owned;          /* of jscan_entry_dup(): fields, bytes and path in one allocation */
 	struct jscan *engine; /* borrowed ones: for what is still to be loaded */
+	size_t grep_begin, grep_end; /* of the match in MESSAGE; 0, 0 without a pattern */
 	struct output_cache *cache; /* of the thread that formats */
 };
 
@@ -54,6 +55,10 @@ void sink_list_done(struct sink_list *list);
 
 /* Hands what a sink has formatted to its write slot. */
 int sink_write(struct sink *sink);
+
+/* Built-in outputs, by their userdata: prints the line between two boots if there is one. */
+void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
+			   const struct jscan_entry_context *context, struct jscan_buffer *buffer);
 
 /* Makes the public view of an entry. */
 void entry_view(struct jscan_entry *view, struct jscan *engine, const struct source *source,

@@ -156,6 +156,23 @@ JSCAN_API int jscan_match_or(struct jscan *engine);
 JSCAN_API int jscan_match_and(struct jscan *engine);
 JSCAN_API void jscan_match_flush(struct jscan *engine);
 
+enum jscan_case {
+	JSCAN_CASE_AUTO = 0, /* sensitive if the pattern has an upper-case ASCII letter */
+	JSCAN_CASE_SENSITIVE,
+	JSCAN_CASE_IGNORED
+};
+
+/*
+ * Yields only entries whose first MESSAGE field matches a PCRE2 pattern; NULL: all again. Then a
+ * limit counts entries that match; a tail is counted before. -EINVAL: the pattern is bad, TEXT (SIZE
+ * bytes, may be NULL) says why; -EOPNOTSUPP: built without PCRE2. Matching itself can fail too, on
+ * patterns that backtrack without end: the scan then ends with -EINVAL, and jscan_grep_failure()
+ * says why.
+ */
+JSCAN_API int jscan_set_grep(struct jscan *engine, const char *pattern, enum jscan_case sensitivity,
+			     char *text, size_t size);
+JSCAN_API const char *jscan_grep_failure(const struct jscan *engine);
+
 enum jscan_direction { JSCAN_FORWARD = 0, JSCAN_BACKWARD = 1 };
 
 /* The direction of reading, from the position that a seek set (by default the oldest entry when
