@@ -138,6 +138,56 @@ static void make_payloads(const char *corpus)
 	write_input(corpus, "payload", "plain", "\x00", 1, text, 40);
 }
 
+/* Whole archives of one or two files: a head that says how to scan them, see fuzz-scan.c. */
+static void make_scans(const char *corpus)
+{
+	static const struct {
+		const char *name;
+		uint8_t how[6];
+		struct fixture_options options[2];
+		unsigned entries[2]; /* 0: no second file */
+	} scans[] = {
+		{ "one", { 0, 0, 0, 0, 0, 0 }, { { .header_size = 208 } }, { 16, 0 } },
+		{ "backward", { 1, 9, 0, 0, 3, 0 }, { { .compact = true, .keyed = true } }, { 16, 0 } },
+		{ "match", { 4, 10, 6, 0, 16, 0 }, { { .keyed = true } }, { 20, 0 } },
+		{ "filter", { 2, 11, 3, 3, 1, 4 }, { { .compression = OBJECT_ZSTD } }, { 9, 0 } },
+		{ "tail", { 32, 15, 2, 0, 31, 5 }, { { .compression = OBJECT_LZ4 } }, { 9, 0 } },
+		{ "loop", { 8, 0, 0, 5, 4, 3 }, { { .sealed = true, .compact = true } }, { 5, 0 } },
+		{ "pull", { 24, 0, 0, 4, 8, 3 }, { { .state = JOURNAL_STATE_ONLINE,
+						     .preallocate_bytes = 1024 } }, { 5, 0 } },
+		{ "two", { 0, 10, 0, 0, 0, 0 }, { { .file_id = { { 1 } } },
+						 { .file_id = { { 2 } }, .compact = true } },
+		  { 6, 6 } },
+		{ "two-ids", { 65, 0, 0, 0, 2, 1 }, { { .seqnum_id = { { 7 } } },
+						     { .seqnum_id = { { 8 } },
+						       .boot_id = { { 9 } } } }, { 6, 5 } },
+	};
+
+	for (unsigned i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
+		struct fixture *a = make_small(scans[i].options[0], scans[i].entries[0]), *b = NULL;
+		size_t size = 8 + (fixture_size(a) + 63) / 64 * 64;
+		size_t split = scans[i].entries[1] ? (size - 8) / 64 : 0;
+		uint8_t *bytes;
+
+		if (split)
+			b = make_small(scans[i].options[1], scans[i].entries[1]);
+		bytes = calloc(1, size + (b ? fixture_size(b) : 0));
+		if (!bytes)
+			abort();
+		memcpy(bytes, scans[i].how, sizeof(scans[i].how));
+		bytes[6] = (uint8_t)split;
+		bytes[7] = (uint8_t)(split >> 8);
+		memcpy(bytes + 8, fixture_bytes(a), fixture_size(a));
+		if (b)
+			memcpy(bytes + size, fixture_bytes(b), fixture_size(b));
+		write_input(corpus, "scan", scans[i].name, NULL, 0, bytes,
+			    size + (b ? fixture_size(b) : 0));
+		free(bytes);
+		fixture_free(a);
+		fixture_free(b);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2 || !fixture_can_compress(OBJECT_XZ)) {
@@ -147,5 +197,6 @@ int main(int argc, char **argv)
 	make_headers(argv[1]);
 	make_files(argv[1]);
 	make_payloads(argv[1]);
+	make_scans(argv[1]);
 	return 0;
 }
