@@ -140,8 +140,10 @@ int engine_open_step(struct jscan *e)
 	r = engine_wave(e, source_step_header, NULL);
 	if (r < 0)
 		return r;
-	engine_drop_aliases(e);
-	qsort(e->sources, e->source_count, sizeof(*e->sources), engine_compare_files);
+	if (e->source_count > 0) {
+		engine_drop_aliases(e);
+		qsort(e->sources, e->source_count, sizeof(*e->sources), engine_compare_files);
+	}
 	e->usable_count = 0;
 	for (size_t i = 0; i < e->source_count; i++) {
 		e->sources[i]->number = (uint32_t)i;
