@@ -18,6 +18,8 @@ import os
 import re
 import sys
 
+REPORTS_SHOWN = 4
+
 POINT = re.compile(r'^\s*(not )?ok\b([^#]*)(#\s*(skip|todo)?.*)?$', re.IGNORECASE)
 
 
@@ -74,13 +76,14 @@ def append(options):
         passed += p
         failures += f
         skipped += s
-    for name in sorted(os.listdir(options.reports)):
+    for count, name in enumerate(sorted(os.listdir(options.reports))):
         with open(os.path.join(options.reports, name), encoding='utf-8', errors='replace') as f:
             text = f.read()
         if not text.strip():
             continue
         failures.append('sanitizer report %s' % name)
-        print(text[:4000], file=sys.stderr)
+        if count < REPORTS_SHOWN:
+            print(text[:4000], file=sys.stderr)
     if options.status and not failures:
         failures.append('meson test ended with status %d' % options.status)
     if not tests:
