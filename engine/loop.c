@@ -159,6 +159,6 @@ bool engine_read_ahead(struct jscan *e)
 	room = ahead.room_bytes = image_pool_expected_room(&e->pool);
 	ahead.share_bytes = e->readahead_bytes_max;
 	if (ahead.room_bytes)
-		merge_upcoming(&e->merge, engine_read_source_ahead, &ahead);
+		merge_upcoming(&e->merge, e, engine_read_source_ahead, &ahead);
 	return ahead.room_bytes < room;
 }

@@ -8,52 +8,49 @@
  * yielded last, so that nothing is lost.
  */
 #include <assert.h>
-#include <stdlib.h>
 
 #include "engine/engine.h"
 #include "engine/merge-private.h"
 
-/* Files in the order of their numbers. */
-static int merge_compare_numbers(const void *a, const void *b)
+/* Whether S replaces BEST, which comes before it in the fold. */
+static inline bool merge_replaces(const struct merge *m, const struct jscan *e,
+				  const struct source *s, const struct source *best)
 {
-	const struct merge_item *x = a, *y = b;
+	int order = order_compare(&e->order, &s->key, &best->key);
 
-	return (x->source->number > y->source->number) - (x->source->number < y->source->number);
+	return m->backward ? order > 0 : order < 0;
+}
+
+struct source *merge_fold_once(const struct merge *m, const struct jscan *e)
+{
+	struct source *best = NULL;
+
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		if (m->heap_at[i] != MERGE_NOWHERE &&
+		    (!best || merge_replaces(m, e, e->sources[i], best)))
+			best = e->sources[i];
+	}
+	return best;
 }
 
 int merge_to_fold(struct merge *m, struct jscan *e)
 {
-	struct merge_item *items = calloc(e->source_count + 1, sizeof(*items));
-	size_t *best = calloc(e->source_count + 1, sizeof(*best));
-	size_t count = 0;
-
-	if (!items || !best) {
-		free(items);
-		free(best);
+	m->best = calloc((size_t)m->source_count + 1, sizeof(*m->best));
+	m->hashes = calloc((size_t)m->source_count + 1, sizeof(*m->hashes));
+	if (!m->best || !m->hashes)
 		return -ENOMEM;
-	}
-	for (size_t i = 0; i < e->source_count; i++) {
-		struct source *s = e->sources[i];
+	m->stale_count = 0;
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		const struct source *s = e->sources[i];
 
-		list_remove(&s->id_link);
-		list_remove(&s->clock_link);
 		if (s->error || s->candidate == CANDIDATE_NONE)
 			continue;
-		if (s->candidate == CANDIDATE_THERE)
-			items[count].primary = s->key.xor_hash;
-		items[count++].source = s;
+		if (s->candidate == CANDIDATE_UNKNOWN || merge_is_copy_of_last(m, s))
+			m->stale[m->stale_count++] = i;
+		else
+			m->hashes[i] = s->key.xor_hash;
 	}
-	qsort(items, count, sizeof(*items), merge_compare_numbers);
-	for (size_t i = 0; i < count; i++)
-		items[i].source->merge_at = i;
-	free(m->heap);
-	free(m->best);
-	m->heap = items;
-	m->heap_count = m->heap_capacity = count;
-	m->best = best;
 	m->fold_valid = 0;
-	m->pending = false;
-	m->fold_filled = false;
 	m->mode = MERGE_FOLD;
 	return 1;
 }
@@ -77,69 +74,22 @@ static int merge_fold_newest(struct jscan *e)
 	return result < 0 ? result : engine_enter_newest(e);
 }
 
-/* The next candidate of the item at I that is no copy of the entry yielded last. 0, -EAGAIN. */
-static int merge_fold_load(struct merge *m, struct jscan *e, size_t i)
+/* Notes which candidates are copies of the one chosen. */
+static void merge_fold_note_copies(struct merge *m, const struct jscan *e, const struct source *s)
 {
-	struct source *s = m->heap[i].source;
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		const struct source *other = e->sources[i];
 
-	for (;;) {
-		int r = merge_load(e, s);
-
-		if (r < 0)
-			return r;
-		if (r == 0)
-			s->drained = true;
-		m->heap[i].primary = r ? s->key.xor_hash : 0;
-		if (r == 0 || !m->has_last || m->last_source == s ||
-		    !order_is_copy(&s->key, &m->last))
-			return 0;
-		m->duplicates++;
-		source_consume(s);
+		if (m->hashes[i] == s->key.xor_hash && other != s &&
+		    other->candidate == CANDIDATE_THERE && order_is_copy(&other->key, &s->key))
+			m->stale[m->stale_count++] = i;
 	}
-}
-
-/* Makes the candidate at I current. 0, -EAGAIN. */
-static int merge_fold_update(struct merge *m, struct jscan *e, size_t i)
-{
-	if (i < m->fold_valid)
-		m->fold_valid = i;
-	return merge_fold_load(m, e, i);
-}
-
-/* Makes all candidates current: those not known, and those that the last entry is a copy of. */
-static int merge_fold_refill(struct merge *m, struct jscan *e)
-{
-	int result = 0, r;
-
-	for (size_t i = 0; i < m->heap_count && m->has_last; i++) {
-		struct source *s = m->heap[i].source;
-
-		if (m->heap[i].primary != m->last.xor_hash || m->last_source == s ||
-		    s->candidate != CANDIDATE_THERE || !order_is_copy(&s->key, &m->last))
-			continue;
-		m->duplicates++;
-		source_consume(s);
-		m->fold_filled = false;
-	}
-	if (m->fold_filled)
-		return merge_fold_update(m, e, m->last_source->merge_at);
-	for (size_t i = 0; i < m->heap_count; i++) {
-		if (m->heap[i].source->candidate != CANDIDATE_UNKNOWN)
-			continue;
-		r = merge_fold_update(m, e, i);
-		if (r == -EAGAIN)
-			result = r;
-		else if (r < 0)
-			return r;
-	}
-	m->fold_filled = result == 0;
-	return result;
 }
 
 int merge_fold_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 {
+	uint32_t best = MERGE_NOWHERE;
 	struct source *s;
-	size_t best;
 	int r;
 
 	if (!e->newest_known) {
@@ -147,28 +97,21 @@ int merge_fold_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 		if (r < 0)
 			return r;
 	}
-	r = merge_fold_refill(m, e);
-	if (r < 0)
-		return r;
-	for (size_t i = m->fold_valid; i < m->heap_count; i++) {
-		best = i > 0 ? m->best[i - 1] : SIZE_MAX;
-		s = m->heap[i].source;
-		if (s->candidate == CANDIDATE_THERE) {
-			int order = best == SIZE_MAX ? 0 :
-					    order_compare(&e->order, &s->key,
-							  &m->heap[best].source->key);
-
-			if (best == SIZE_MAX || (m->backward ? order > 0 : order < 0))
-				best = i;
-		}
+	for (uint32_t i = m->fold_valid; i < m->source_count; i++) {
+		best = i > 0 ? m->best[i - 1] : MERGE_NOWHERE;
+		s = e->sources[i];
+		if (s->candidate == CANDIDATE_THERE &&
+		    (best == MERGE_NOWHERE || merge_replaces(m, e, s, e->sources[best])))
+			best = i;
 		m->best[i] = best;
 	}
-	m->fold_valid = m->heap_count;
-	if (m->heap_count == 0 || m->best[m->heap_count - 1] == SIZE_MAX)
+	m->fold_valid = m->source_count;
+	best = m->source_count ? m->best[m->source_count - 1] : MERGE_NOWHERE;
+	if (best == MERGE_NOWHERE)
 		return 0;
-	best = m->best[m->heap_count - 1];
-	m->fold_valid = best;
-	s = m->heap[best].source;
+	s = e->sources[best];
+	m->stale[m->stale_count++] = best;
+	merge_fold_note_copies(m, e, s);
 	m->fold_steps++;
 	m->has_last = true;
 	m->last = s->key;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Choosing how to merge, and building what the chosen mode needs. Nothing is read here. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "engine/engine.h"
@@ -68,6 +69,7 @@ static int merge_enter_lane(struct merge *m, struct source *s)
 		return -ENOMEM;
 	lane->sources = sources;
 	sources[lane->count++] = s;
+	m->lane_of[s->number] = (uint32_t)(lane - m->lanes);
 	return 0;
 }
 
@@ -78,8 +80,11 @@ static int merge_build_lanes(struct merge *m, struct jscan *e)
 	size_t count = 0;
 	int r = 0;
 
-	if (!sorted)
+	m->lane_of = calloc(e->source_count + 1, sizeof(*m->lane_of));
+	if (!sorted || !m->lane_of) {
+		free(sorted);
 		return -ENOMEM;
+	}
 	for (size_t i = 0; i < e->source_count; i++) {
 		if (merge_takes(e->sources[i]))
 			sorted[count++] = e->sources[i];
@@ -149,14 +154,26 @@ static int merge_rank_boots(struct merge *m, const struct order *o)
 
 /* ---- all ------------------------------------------------------------------------------- */
 
-/* An array of empty lists. */
-static struct list *merge_new_lists(size_t count)
+/* An array that has nobody anywhere. NULL without memory. */
+static uint32_t *merge_new_places(const struct merge *m)
 {
-	struct list *lists = calloc(count + 1, sizeof(*lists));
+	uint32_t *places = calloc((size_t)m->source_count + 1, sizeof(*places));
 
-	for (size_t i = 0; lists && i < count; i++)
-		list_init(&lists[i]);
-	return lists;
+	for (uint32_t i = 0; places && i < m->source_count; i++)
+		places[i] = MERGE_NOWHERE;
+	return places;
+}
+
+/* Makes what MERGE_RANK and MERGE_TIME need. */
+static int merge_new_groups(struct merge *m, const struct order *o)
+{
+	m->id_groups = calloc((size_t)o->seqnum_ids.count + 1, sizeof(*m->id_groups));
+	m->id_group_count = m->id_groups ? o->seqnum_ids.count : 0;
+	m->id_at = merge_new_places(m);
+	m->machine_count = o->machine_ids.count;
+	m->clock_at = merge_new_places(m);
+	m->clock_group_of = merge_new_places(m);
+	return m->id_groups && m->id_at && m->clock_at && m->clock_group_of ? 0 : -ENOMEM;
 }
 
 int merge_prepare(struct merge *m, struct jscan *e, bool backward)
@@ -164,80 +181,98 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 	uint64_t duplicates = m->duplicates, heap_steps = m->heap_steps, fold_steps = m->fold_steps;
 	int r;
 
-	for (size_t i = 0; i < e->source_count; i++) {
-		list_remove(&e->sources[i]->id_link);
-		list_remove(&e->sources[i]->clock_link);
-		e->sources[i]->last_realtime_known = false;
-	}
 	merge_done(m);
 	m->duplicates = duplicates;
 	m->heap_steps = heap_steps;
 	m->fold_steps = fold_steps;
 	m->backward = backward;
+	m->source_count = (uint32_t)e->source_count;
+	m->heap_at = merge_new_places(m);
+	m->stale = merge_new_places(m);
+	m->ties = merge_new_places(m);
+	if (!m->heap_at || !m->stale || !m->ties)
+		return -ENOMEM;
 	m->mode = MERGE_SEQNUM;
+	m->knows_heads = e->streams;
 	if (merge_has_one_id(e))
 		return merge_build_lanes(m, e);
 	r = merge_rank_boots(m, &e->order);
 	if (r < 0)
 		return r;
 	m->mode = r ? MERGE_RANK : MERGE_TIME;
-	m->id_group_count = e->order.seqnum_ids.count;
-	m->id_groups = merge_new_lists(m->id_group_count);
-	m->machine_count = e->order.machine_ids.count;
-	/* Boots that turn up later and have no rank have no group: the fold takes over then, unless
-	 * there is room for some. */
-	m->clock_group_count = m->machine_count + e->order.boot_ids.count + 1024;
-	m->clock_groups = merge_new_lists(m->clock_group_count);
-	return m->id_groups && m->clock_groups ? 0 : -ENOMEM;
+	return merge_new_groups(m, &e->order);
 }
 
 bool merge_needs_head(const struct merge *m, const struct source *s)
 {
+	const struct merge_lane *lane;
+
 	if (!merge_takes(s))
 		return false;
-	if (m->mode != MERGE_SEQNUM)
+	if (m->mode != MERGE_SEQNUM || m->knows_heads)
 		return true;
-	for (size_t i = 0; i < m->lane_count; i++) {
-		if (m->lanes[i].sources[m->lanes[i].at] == s)
-			return true;
-	}
-	return false;
+	lane = &m->lanes[m->lane_of[s->number]];
+	return lane->sources[lane->at] == s;
 }
 
-/* Puts a source into the heap, as if its candidate had been taken: the refill then checks it and
- * moves it to its place. 0, -EAGAIN, 1: the merge has gone over to the fold. */
-static int merge_enter(struct merge *m, struct jscan *e, struct source *s, uint32_t lane)
+/*
+ * Leaves out of a lane the files that turned out to have nothing to offer. False if the first
+ * candidates of the others do not follow each other as their headers promise.
+ */
+static bool merge_settle_lane(const struct merge *m, struct merge_lane *lane)
 {
-	if (!m->pending) {
-		m->heap[m->heap_count++] = (struct merge_item){ .source = s, .lane = lane };
-		m->pending = true;
-		m->pending_at = m->heap_count - 1;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lane->count; i++) {
+		struct source *s = lane->sources[i];
+
+		if (!merge_takes(s)) {
+			s->drained = true;
+			continue;
+		}
+		if (kept > 0 && s->candidate == CANDIDATE_THERE &&
+		    lane->sources[kept - 1]->candidate == CANDIDATE_THERE &&
+		    (s->key.seqnum ^ merge_flip(m)) <=
+			    (lane->sources[kept - 1]->key.seqnum ^ merge_flip(m)))
+			return false;
+		lane->sources[kept++] = s;
 	}
-	return merge_refill(m, e);
+	lane->count = kept;
+	merge_set_lane_limit(m, lane);
+	return true;
+}
+
+/* Marks all first candidates as not entered yet. 0, -ENOMEM, or 1: the fold has taken over. */
+static int merge_begin(struct merge *m, struct jscan *e)
+{
+	for (size_t i = 0; i < m->lane_count; i++) {
+		struct merge_lane *lane = &m->lanes[i];
+
+		if (!merge_settle_lane(m, lane))
+			return merge_to_fold(m, e);
+		if (lane->count > 0)
+			m->stale[m->stale_count++] = lane->sources[0]->number;
+	}
+	for (uint32_t i = 0; i < m->source_count && m->mode != MERGE_SEQNUM; i++) {
+		assert(e->sources[i]->number == i);
+		if (merge_takes(e->sources[i]))
+			m->stale[m->stale_count++] = i;
+	}
+	return 0;
 }
 
 int merge_start(struct merge *m, struct jscan *e)
 {
-	size_t count = m->mode == MERGE_SEQNUM ? m->lane_count : e->source_count;
 	int r = 0;
 
-	if (!m->heap) {
-		m->heap = calloc(e->source_count + 1, sizeof(*m->heap));
-		m->ties = calloc(e->source_count * 2 + 3, sizeof(*m->ties));
-		if (!m->heap || !m->ties)
-			return -ENOMEM;
-		m->heap_capacity = e->source_count;
-	}
-	for (; m->start_at < count && r == 0; m->start_at++) {
-		if (m->mode == MERGE_SEQNUM) {
-			struct merge_lane *lane = &m->lanes[m->start_at];
-
-			r = merge_enter(m, e, lane->sources[lane->at], (uint32_t)m->start_at);
-		} else if (merge_takes(e->sources[m->start_at])) {
-			r = merge_enter(m, e, e->sources[m->start_at], 0);
-		}
-		if (r == -EAGAIN)
+	if (!m->started) {
+		r = merge_begin(m, e);
+		if (r < 0)
 			return r;
+		m->started = true;
 	}
-	return r < 0 ? r : 0;
+	do
+		r = merge_refresh(m, e);
+	while (r > 0);
+	return r;
 }

@@ -1,220 +1,190 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heap of the merge, and the certificates under which it stands for the reference's fold.
+ * The heap of the merge, and the certificates under which its first item is what the reference's
+ * fold over all candidates would give. That fold yields W if W beats every other candidate in the
+ * comparison of specification 7.4, or is equal to it and of a lower number, since W then replaces
+ * whatever was best before it, and is replaced by nothing after it. So W is checked, at each step:
  *
- *   MERGE_SEQNUM  One sequence-number ID: the comparison is one of numbers, a total order. Files
- *                 whose ranges of numbers are disjoint form a lane, of which one file is read at a
- *                 time. Checked: every entry's number is in its header's range.
- *   MERGE_RANK    One machine whose boots are all ranked: (rank, monotonic, realtime, hash) is a
- *                 total order. Checked: no other boot turns up, and among the candidates that share
- *                 an ID the numbers agree with it.
- *   MERGE_TIME    The heap is by realtime alone; candidates of equal realtime are folded in order.
- *                 Checked: no file's realtime goes back, and wherever two candidates share a machine
- *                 or an ID, what the comparison says of them agrees with their realtimes.
+ *   MERGE_SEQNUM  One sequence-number ID: different numbers decide. Checked: in a lane every
+ *                 candidate is below the first of the file that follows. Which is known where heads
+ *                 are; in a short scan the file's header is believed.
+ *   MERGE_RANK    One machine whose boots are all ranked, no two alike: rank and monotonic time
+ *                 decide, unless two candidates share an ID. Checked: W's number is the least of
+ *                 its ID. A boot without rank ends this mode.
+ *   MERGE_TIME    Realtime decides, unless two candidates share an ID, a machine or a boot.
+ *                 Checked: W's number is the least of its ID; its boot and monotonic time are the
+ *                 least of its machine, or its monotonic time is the least of its boot if that has
+ *                 no rank.
  *
- * When a check fails the merge goes over to MERGE_FOLD (merge-fold.c) at that very step: what was
- * yielded before is what the fold would have yielded.
+ * Candidates that a heap does not tell apart are compared one by one. Where W cannot be certified,
+ * one fold is made in its stead; where that is the rule, the merge goes over to MERGE_FOLD
+ * (merge-fold.c).
+ *
+ * Copies of the entry yielded last are skipped before anything is compared again. They share its
+ * number and ID, or its times and hash, so that they are found among what is tied with it.
  */
 #include "engine/merge.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-#include "engine/engine.h"
 #include "engine/merge-private.h"
+
+/* Folds made in place of the heap, beyond as many as steps of the heap, before it is given up. */
+#define MERGE_MISSES_MAX 64u
+
+/* Frees an array of heaps. */
+static void merge_free_groups(struct merge_heap *groups, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		free(groups[i].items);
+	free(groups);
+}
 
 void merge_done(struct merge *m)
 {
 	for (size_t i = 0; i < m->lane_count; i++)
 		free(m->lanes[i].sources);
 	free(m->lanes);
-	free(m->heap);
+	free(m->lane_of);
+	free(m->heap.items);
+	free(m->heap_at);
+	free(m->stale);
 	free(m->boot_rank);
-	free(m->id_groups);
-	free(m->clock_groups);
-	free(m->best);
+	merge_free_groups(m->id_groups, m->id_group_count);
+	merge_free_groups(m->clock_groups, m->clock_group_count);
+	free(m->id_at);
+	free(m->clock_at);
+	free(m->clock_group_of);
 	free(m->ties);
+	free(m->best);
+	free(m->hashes);
 	*m = (struct merge){ 0 };
 }
 
-/* ---- the heap --------------------------------------------------------------------------- */
+/* ---- entering and leaving the heaps ------------------------------------------------------- */
 
-/* Whether A comes before B. What primary and secondary leave open is decided by the rest of the
- * mode's order, then by the files' numbers, whatever the direction. */
-static inline bool merge_before(const struct merge *m, const struct merge_item *a,
-				const struct merge_item *b)
+/* The group of candidates whose clocks are one machine's, or one boot's that has no rank. */
+static int merge_clock_group(struct merge *m, const struct order *o, uint32_t boot, uint32_t *ret)
 {
-	const struct order_key *x, *y;
+	uint32_t group = o->boots[boot].ranked ? o->boots[boot].machine : m->machine_count + boot;
 
-	if (a->primary != b->primary)
-		return a->primary < b->primary;
-	if (a->secondary != b->secondary)
-		return a->secondary < b->secondary;
-	if (m->mode == MERGE_RANK) {
-		x = &a->source->key;
-		y = &b->source->key;
-		if (x->realtime != y->realtime)
-			return (x->realtime < y->realtime) != m->backward;
-		if (x->xor_hash != y->xor_hash)
-			return (x->xor_hash < y->xor_hash) != m->backward;
+	if (group >= m->clock_group_count) {
+		/* A boot that had not been met when the merge was prepared. */
+		uint32_t count = group + group / 2 + 16;
+		struct merge_heap *groups = reallocarray(m->clock_groups, count, sizeof(*groups));
+
+		if (!groups)
+			return -ENOMEM;
+		for (uint32_t i = m->clock_group_count; i < count; i++)
+			groups[i] = (struct merge_heap){ 0 };
+		m->clock_groups = groups;
+		m->clock_group_count = count;
 	}
-	return a->source->number < b->source->number;
+	*ret = group;
+	return 0;
 }
 
-/* Moves the item at AT down to its place. */
-static void merge_sift_down(struct merge *m, size_t at)
+/* Enters a candidate into its groups, or moves it there. */
+static int merge_enter_groups(struct merge *m, const struct order *o, const struct source *s)
 {
-	struct merge_item item = m->heap[at];
+	const struct order_boot *boot = &o->boots[s->key.boot];
+	struct merge_item item = { .first = s->key.seqnum ^ merge_flip(m), .number = s->number };
+	uint32_t group, before = m->clock_group_of[s->number];
+	int r = merge_heap_set(&m->id_groups[s->seqnum_id], m->id_at, &item);
 
-	for (;;) {
-		size_t child = at * 2 + 1;
+	if (r < 0 || m->mode != MERGE_TIME)
+		return r;
+	r = merge_clock_group(m, o, s->key.boot, &group);
+	if (r < 0)
+		return r;
+	if (before != group && before != MERGE_NOWHERE)
+		merge_heap_remove(&m->clock_groups[before], m->clock_at, s->number);
+	m->clock_group_of[s->number] = group;
+	item.first = boot->ranked ? boot->realtime ^ merge_flip(m) : 0;
+	item.middle = s->key.boot;
+	item.second = s->key.monotonic ^ merge_flip(m);
+	return merge_heap_set(&m->clock_groups[group], m->clock_at, &item);
+}
 
-		if (child >= m->heap_count)
-			break;
-		if (child + 1 < m->heap_count &&
-		    merge_before(m, &m->heap[child + 1], &m->heap[child]))
-			child++;
-		if (!merge_before(m, &m->heap[child], &item))
-			break;
-		m->heap[at] = m->heap[child];
-		at = child;
+/* A source has no candidate any more. */
+static void merge_leave(struct merge *m, const struct source *s)
+{
+	uint32_t group;
+
+	if (m->mode == MERGE_FOLD) {
+		m->hashes[s->number] = 0;
+		if (s->number < m->fold_valid)
+			m->fold_valid = s->number;
+		return;
 	}
-	m->heap[at] = item;
-}
-
-/* Moves the item at AT up to its place. */
-static void merge_sift_up(struct merge *m, size_t at)
-{
-	struct merge_item item = m->heap[at];
-
-	while (at > 0) {
-		size_t parent = (at - 1) / 2;
-
-		if (!merge_before(m, &item, &m->heap[parent]))
-			break;
-		m->heap[at] = m->heap[parent];
-		at = parent;
-	}
-	m->heap[at] = item;
-}
-
-/* Takes the item at AT out. */
-static void merge_remove(struct merge *m, size_t at)
-{
-	m->heap[at] = m->heap[--m->heap_count];
-	if (at < m->heap_count) {
-		merge_sift_down(m, at);
-		merge_sift_up(m, at);
-	}
-}
-
-/* ---- certificates ----------------------------------------------------------------------- */
-
-/* The group of candidates whose clocks are one machine's. */
-static struct list *merge_clock_group(struct merge *m, const struct order *o, uint32_t boot)
-{
-	if (o->boots[boot].ranked)
-		return &m->clock_groups[o->boots[boot].machine];
-	if (boot >= m->clock_group_count - m->machine_count)
-		return NULL;
-	return &m->clock_groups[m->machine_count + boot];
-}
-
-/* -1, 0 or 1. */
-static inline int merge_sign(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-/* Whether the mode's order of S and of one other candidate is the comparison's. */
-static bool merge_agrees(const struct merge *m, const struct order *o, const struct source *s,
-			 const struct source *other)
-{
-	int full = order_compare(o, &s->key, &other->key), mode;
-
-	if (m->mode == MERGE_TIME) {
-		mode = merge_sign(s->key.realtime, other->key.realtime);
-		return mode == 0 || mode == full;
-	}
-	mode = order_compare_times(o, &s->key, &other->key);
-	return mode == full || mode == 0;
-}
-
-/* Checks a new candidate against the certificate of the mode. */
-static bool merge_certify(struct merge *m, struct jscan *e, struct source *s)
-{
-	const struct journal_header *h = &s->journal.header;
-	const struct order *o = &e->order;
-	struct list *group, *l;
-
+	merge_heap_remove(&m->heap, m->heap_at, s->number);
 	if (m->mode == MERGE_SEQNUM)
-		return m->lane_count <= 1 && m->lanes[0].count <= 1 ? true :
-			s->key.seqnum >= h->head_entry_seqnum && s->key.seqnum <= h->tail_entry_seqnum;
-	if (m->mode == MERGE_RANK &&
-	    (s->key.boot >= m->boot_rank_count || m->boot_rank[s->key.boot] == 0))
-		return false;
-	group = &m->id_groups[s->seqnum_id];
-	if (list_is_empty(&s->id_link))
-		list_append(group, &s->id_link);
-	for (l = group->next; l != group; l = l->next) {
-		struct source *other = container_of(l, struct source, id_link);
-
-		if (other != s && !merge_agrees(m, o, s, other))
-			return false;
-	}
-	if (m->mode == MERGE_RANK)
-		return true;
-	if (s->last_realtime_known && (m->backward ? s->key.realtime > s->last_realtime :
-						     s->key.realtime < s->last_realtime))
-		return false;
-	s->last_realtime = s->key.realtime;
-	s->last_realtime_known = true;
-	group = merge_clock_group(m, o, s->key.boot);
-	if (!group)
-		return false;
-	list_remove(&s->clock_link);
-	for (l = group->next; l != group; l = l->next) {
-		if (!merge_agrees(m, o, s, container_of(l, struct source, clock_link)))
-			return false;
-	}
-	list_append(group, &s->clock_link);
-	return true;
+		return;
+	merge_heap_remove(&m->id_groups[s->seqnum_id], m->id_at, s->number);
+	group = m->clock_group_of[s->number];
+	if (group != MERGE_NOWHERE)
+		merge_heap_remove(&m->clock_groups[group], m->clock_at, s->number);
 }
 
-/* Takes a source whose last entry has been taken out of the groups. */
-static void merge_leave_groups(struct source *s)
+static int merge_admit(struct merge *m, struct jscan *e, struct source *s);
+
+/* A boot without rank has turned up: from MERGE_RANK to MERGE_TIME. */
+static int merge_to_time(struct merge *m, struct jscan *e)
 {
-	list_remove(&s->id_link);
-	list_remove(&s->clock_link);
+	for (uint32_t i = 0; i < m->source_count; i++)
+		merge_leave(m, e->sources[i]);
+	m->mode = MERGE_TIME;
+	m->hits = m->misses = 0;
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		struct source *s = e->sources[i];
+		int r = !s->error && s->candidate == CANDIDATE_THERE ? merge_admit(m, e, s) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-/* What the heap is sorted by. */
-static void merge_set_item(const struct merge *m, struct merge_item *item, struct source *s)
+/* Enters a new candidate. 0, -ENOMEM, or 1: the merge has gone over to the fold. */
+static int merge_admit(struct merge *m, struct jscan *e, struct source *s)
 {
-	uint64_t flip = m->backward ? UINT64_MAX : 0;
+	struct merge_item item = { .number = s->number };
+	const struct merge_lane *lane;
+	uint32_t boot = s->key.boot;
+	int r;
 
-	item->source = s;
-	item->secondary = 0;
 	switch (m->mode) {
 	case MERGE_SEQNUM:
-		item->primary = s->key.seqnum ^ flip;
+		lane = &m->lanes[m->lane_of[s->number]];
+		item.first = s->key.seqnum ^ merge_flip(m);
+		if (unlikely(lane->at + 1 < lane->count && item.first >= lane->limit))
+			return merge_to_fold(m, e);
 		break;
 	case MERGE_RANK:
-		item->primary = m->boot_rank[s->key.boot] ^ flip;
-		item->secondary = s->key.monotonic ^ flip;
+		if (unlikely(boot >= m->boot_rank_count || m->boot_rank[boot] == 0))
+			return merge_to_time(m, e);
+		item.first = m->boot_rank[boot] ^ merge_flip(m);
+		item.second = s->key.monotonic ^ merge_flip(m);
 		break;
 	case MERGE_TIME:
-		item->primary = s->key.realtime ^ flip;
+		item.first = s->key.realtime ^ merge_flip(m);
 		break;
 	case MERGE_FOLD:
-		item->primary = s->key.xor_hash;
-		break;
+		m->hashes[s->number] = s->key.xor_hash;
+		if (s->number < m->fold_valid)
+			m->fold_valid = s->number;
+		return 0;
 	}
+	r = merge_heap_set(&m->heap, m->heap_at, &item);
+	if (r < 0 || m->mode == MERGE_SEQNUM)
+		return r;
+	return merge_enter_groups(m, &e->order, s);
 }
 
 /* ---- stepping --------------------------------------------------------------------------- */
 
-int merge_load(struct jscan *e, struct source *s)
+/* Makes a source's next candidate known: 1 it is, 0 there is none, -EAGAIN. */
+static int merge_load(struct jscan *e, struct source *s)
 {
 	int r;
 
@@ -232,127 +202,209 @@ int merge_load(struct jscan *e, struct source *s)
 	return r == -EBUSY ? -EAGAIN : s->error ? 0 : r;
 }
 
-int merge_refill(struct merge *m, struct jscan *e)
+void merge_set_lane_limit(const struct merge *m, struct merge_lane *lane)
 {
-	struct merge_item *item = &m->heap[m->pending_at];
-	struct source *s = item->source;
-	int r = merge_load(e, s);
+	const struct source *next;
 
-	while (r == 0) {
+	if (lane->at + 1 >= lane->count)
+		return;
+	next = lane->sources[lane->at + 1];
+	if (next->candidate == CANDIDATE_THERE)
+		lane->limit = next->key.seqnum ^ merge_flip(m);
+	else
+		lane->limit = merge_flip(m) ^ (m->backward ?
+						       next->journal.header.tail_entry_seqnum :
+						       next->journal.header.head_entry_seqnum);
+}
+
+/*
+ * Makes the next candidate of a source known and enters it; in a lane the next file follows, and
+ * takes the source's place in *NUMBER. 0, -EAGAIN, or 1: the merge has gone over to the fold.
+ */
+static int merge_renew(struct merge *m, struct jscan *e, uint32_t *number)
+{
+	struct source *s = e->sources[*number];
+
+	for (;;) {
 		struct merge_lane *lane;
+		int r = merge_load(e, s);
 
-		merge_leave_groups(s);
-		s->drained = true;
-		if (m->mode != MERGE_SEQNUM)
-			break;
-		lane = &m->lanes[item->lane];
-		if (lane->at + 1 >= lane->count)
-			break;
-		s = lane->sources[++lane->at];
-		item->source = s;
-		r = merge_load(e, s);
-	}
-	if (r < 0)
-		return r;
-	m->pending = false;
-	if (r == 0) {
-		merge_remove(m, m->pending_at);
-		return 0;
-	}
-	if (unlikely(!merge_certify(m, e, s)))
-		return merge_to_fold(m, e);
-	merge_set_item(m, item, s);
-	merge_sift_down(m, m->pending_at);
-	if (unlikely(m->pending_at > 0))
-		merge_sift_up(m, m->pending_at);
-	return 0;
-}
-
-/* MERGE_TIME: the fold of the candidates that share the least realtime. Returns its position. */
-static size_t merge_fold_ties(struct merge *m, const struct order *o)
-{
-	size_t count = 0, best;
-
-	m->ties[count++] = 0;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t child = m->ties[i] * 2 + 1; child <= m->ties[i] * 2 + 2; child++) {
-			if (child < m->heap_count && m->heap[child].primary == m->heap[0].primary)
-				m->ties[count++] = child;
+		if (unlikely(r < 0))
+			return r;
+		if (likely(r > 0)) {
+			if (likely(!merge_is_copy_of_last(m, s)))
+				return merge_admit(m, e, s);
+			m->duplicates++;
+			source_consume(s);
+			continue;
 		}
+		s->drained = true;
+		merge_leave(m, s);
+		if (m->mode != MERGE_SEQNUM)
+			return 0;
+		lane = &m->lanes[m->lane_of[s->number]];
+		if (lane->at + 1 >= lane->count)
+			return 0;
+		s = lane->sources[++lane->at];
+		merge_set_lane_limit(m, lane);
+		*number = s->number;
 	}
-	/* In order of their numbers: few, so by insertion. */
-	for (size_t i = 1; i < count; i++) {
-		size_t at = m->ties[i], k = i;
-
-		for (; k > 0 && m->heap[m->ties[k - 1]].source->number > m->heap[at].source->number; k--)
-			m->ties[k] = m->ties[k - 1];
-		m->ties[k] = at;
-	}
-	best = m->ties[0];
-	for (size_t i = 1; i < count; i++) {
-		int r = order_compare(o, &m->heap[m->ties[i]].source->key, &m->heap[best].source->key);
-
-		if (m->backward ? r > 0 : r < 0)
-			best = m->ties[i];
-	}
-	return best;
 }
 
-/* Whether a child of the heap's root is as near as the root. */
-static inline bool merge_root_is_tied(const struct merge *m)
+int merge_refresh(struct merge *m, struct jscan *e)
 {
-	return (m->heap_count > 1 && m->heap[1].primary == m->heap[0].primary) ||
-	       (m->heap_count > 2 && m->heap[2].primary == m->heap[0].primary);
+	uint32_t kept = 0, count = m->stale_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = m->stale[i];
+		int r = merge_renew(m, e, &number);
+
+		if (unlikely(r > 0))
+			return r; /* with a list of its own */
+		if (r == 0)
+			continue;
+		m->stale[kept++] = number;
+		if (r == -EAGAIN)
+			continue; /* but ask for what the others lack */
+		while (++i < count)
+			m->stale[kept++] = m->stale[i];
+		m->stale_count = kept;
+		return r;
+	}
+	m->stale_count = kept;
+	return kept ? -EAGAIN : 0;
 }
 
-/* MERGE_SEQNUM: one number twice, and not a copy: only the fold knows. */
-static bool merge_number_is_taken(const struct merge *m)
+/* Whether A wins over B wherever they stand in the fold. */
+static bool merge_beats(const struct merge *m, const struct order *o, const struct source *a,
+			const struct source *b)
 {
-	for (size_t i = 1; i < m->heap_count && i <= 2; i++) {
-		if (m->heap[i].primary == m->heap[0].primary &&
-		    !order_is_copy(&m->heap[i].source->key, &m->heap[0].source->key))
-			return true;
+	int order = order_compare(o, &a->key, &b->key);
+
+	if (order == 0)
+		return a->number < b->number;
+	return (order < 0) != m->backward;
+}
+
+/* The candidate that wins over all others of which the heap says nothing. NULL: not certainly. */
+static struct source *merge_choose_tied(struct merge *m, struct jscan *e, uint32_t count)
+{
+	const struct order *o = &e->order;
+	struct source *winner = e->sources[m->heap.items[0].number], *s;
+
+	for (uint32_t i = 1; i < count; i++) {
+		s = e->sources[m->heap.items[m->ties[i]].number];
+		/* The table of boots is not there where numbers decide: see PHASE_NEWEST. */
+		if (!e->newest_known && s->key.boot != winner->key.boot)
+			return NULL;
+		if (merge_beats(m, o, s, winner))
+			winner = s;
 	}
-	return false;
+	for (uint32_t i = 0; i < count; i++) {
+		s = e->sources[m->heap.items[m->ties[i]].number];
+		if (s != winner && !merge_beats(m, o, winner, s))
+			return NULL;
+	}
+	return winner;
+}
+
+/* Whether what shares an ID or a clock with the heap's first agrees that it is the first. */
+static inline bool merge_certify(const struct merge *m, const struct source *s)
+{
+	const struct merge_heap *group = &m->id_groups[s->seqnum_id];
+
+	if (group->items[0].first != (s->key.seqnum ^ merge_flip(m)))
+		return false;
+	if (m->mode == MERGE_RANK)
+		return true;
+	/* Two boots of one machine that are equally new: nothing is certain. */
+	group = &m->clock_groups[m->clock_group_of[s->number]];
+	return group->items[0].middle == s->key.boot &&
+	       group->items[0].second == (s->key.monotonic ^ merge_flip(m));
+}
+
+/* Notes that candidate I of a heap is to be skipped if it is a copy of the source's. */
+static inline void merge_note_copy(struct merge *m, const struct jscan *e, const struct source *s,
+				   uint32_t number)
+{
+	const struct source *other = e->sources[number];
+
+	if (other != s && order_is_copy(&other->key, &s->key))
+		m->stale[m->stale_count++] = number;
+}
+
+/* Notes the copies among COUNT items tied with the one chosen, or where else they may be. */
+static void merge_note_copies(struct merge *m, const struct jscan *e, const struct source *s,
+			      uint32_t count)
+{
+	const struct merge_heap *group = m->mode == MERGE_RANK ? &m->id_groups[s->seqnum_id] : NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t number = m->heap.items[m->ties[i]].number;
+
+		if (!group || e->sources[number]->seqnum_id != s->seqnum_id)
+			merge_note_copy(m, e, s, number);
+	}
+	/* Copies of one ID may have another monotonic time, which is another place in the heap. */
+	if (!group || !merge_heap_root_is_tied(group))
+		return;
+	count = merge_heap_ties(group, m->ties);
+	for (uint32_t i = 0; i < count; i++)
+		merge_note_copy(m, e, s, group->items[m->ties[i]].number);
+}
+
+/* The heap's first, if it is the fold's, else the fold's. NULL: the fold has to take over. */
+static struct source *merge_choose(struct merge *m, struct jscan *e)
+{
+	struct source *s = e->sources[m->heap.items[0].number];
+	uint32_t count = 0;
+
+	if (unlikely(merge_heap_root_is_tied(&m->heap))) {
+		count = merge_heap_ties(&m->heap, m->ties);
+		s = merge_choose_tied(m, e, count);
+	}
+	if (likely(s && (m->mode == MERGE_SEQNUM || merge_certify(m, s)))) {
+		m->stale[m->stale_count++] = s->number;
+		if (unlikely(count || m->mode == MERGE_RANK))
+			merge_note_copies(m, e, s, count);
+		m->hits++;
+		m->heap_steps++;
+		return s;
+	}
+	if (m->mode == MERGE_SEQNUM || ++m->misses > MERGE_MISSES_MAX + m->hits)
+		return NULL;
+	s = merge_fold_once(m, e);
+	m->stale[m->stale_count++] = s->number;
+	for (uint32_t i = 0; i < m->heap.count; i++)
+		merge_note_copy(m, e, s, m->heap.items[i].number);
+	m->fold_steps++;
+	return s;
 }
 
 int merge_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 {
 	for (;;) {
 		struct source *s;
-		size_t at = 0;
 		int r;
 
-		if (unlikely(m->mode == MERGE_FOLD))
-			return merge_fold_pop(m, e, ret_source);
-		if (likely(m->pending)) {
-			r = merge_refill(m, e);
+		if (likely(m->stale_count)) {
+			r = merge_refresh(m, e);
 			if (unlikely(r < 0))
 				return r;
 			if (unlikely(r > 0))
 				continue;
 		}
-		if (unlikely(m->heap_count == 0))
+		if (unlikely(m->mode == MERGE_FOLD))
+			return merge_fold_pop(m, e, ret_source);
+		if (unlikely(m->heap.count == 0))
 			return 0;
-		if (unlikely(merge_root_is_tied(m))) {
-			if (m->mode == MERGE_TIME) {
-				at = merge_fold_ties(m, &e->order);
-			} else if (m->mode == MERGE_SEQNUM && merge_number_is_taken(m)) {
-				r = merge_to_fold(m, e);
-				if (r < 0)
-					return r;
-				continue;
-			}
-		}
-		s = m->heap[at].source;
-		m->pending = true;
-		m->pending_at = at;
-		if (m->has_last && m->last_source != s && order_is_copy(&s->key, &m->last)) {
-			m->duplicates++;
-			source_consume(s);
+		s = merge_choose(m, e);
+		if (unlikely(!s)) {
+			r = merge_to_fold(m, e);
+			if (r < 0)
+				return r;
 			continue;
 		}
-		m->heap_steps++;
 		m->has_last = true;
 		m->last = s->key;
 		m->last_source = s;
@@ -361,22 +413,58 @@ int merge_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 	}
 }
 
-void merge_upcoming(const struct merge *m, bool (*fn)(void *userdata, struct source *s),
-		    void *userdata)
+/* ---- what comes next ---------------------------------------------------------------------- */
+
+/* merge_upcoming() for lanes: of each the file that is read and the two that follow. */
+static void merge_upcoming_lanes(const struct merge *m,
+				 bool (*fn)(void *userdata, struct source *s), void *userdata)
+{
+	for (size_t i = 0; i < m->lane_count; i++) {
+		const struct merge_lane *lane = &m->lanes[i];
+
+		for (size_t k = lane->at; k < lane->count && k < lane->at + 3; k++) {
+			if (!fn(userdata, lane->sources[k]))
+				break;
+		}
+	}
+}
+
+/* merge_upcoming() for the fold: what is read, then two files in order of their first entries. */
+static void merge_upcoming_fold(const struct merge *m, const struct jscan *e,
+				bool (*fn)(void *userdata, struct source *s), void *userdata)
+{
+	unsigned more = 0;
+
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		struct source *s = e->sources[i];
+
+		if (!s->drained && s->walk.consumed_offset && !fn(userdata, s))
+			return;
+	}
+	for (uint32_t i = 0; i < m->source_count && more < 2; i++) {
+		struct source *s = e->sources[m->backward ? m->source_count - 1 - i : i];
+
+		if (s->drained || s->walk.consumed_offset)
+			continue;
+		if (!fn(userdata, s))
+			return;
+		more++;
+	}
+}
+
+void merge_upcoming(const struct merge *m, const struct jscan *e,
+		    bool (*fn)(void *userdata, struct source *s), void *userdata)
 {
 	if (m->mode == MERGE_SEQNUM) {
-		for (size_t i = 0; i < m->lane_count; i++) {
-			const struct merge_lane *lane = &m->lanes[i];
-
-			for (size_t k = lane->at; k < lane->count && k < lane->at + 3; k++) {
-				if (!fn(userdata, lane->sources[k]))
-					break;
-			}
-		}
+		merge_upcoming_lanes(m, fn, userdata);
 		return;
 	}
-	for (size_t i = 0; i < m->heap_count; i++) {
-		struct source *s = m->heap[i].source;
+	if (m->mode == MERGE_FOLD) {
+		merge_upcoming_fold(m, e, fn, userdata);
+		return;
+	}
+	for (uint32_t i = 0; i < m->heap.count; i++) {
+		struct source *s = e->sources[m->heap.items[i].number];
 
 		if ((s->walk.consumed_offset || i < 3) && !fn(userdata, s))
 			return;

@@ -1,61 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The merge: journalctl's order over many sources. Its result is defined as the reference's fold
- * over all candidates (specification 7.4), less its losses; where the comparison is certified to be
- * free of cycles a heap gives the same. It never waits: it answers -EAGAIN while a source that
- * matters does not know its next entry.
+ * over the sources' candidates (specification 7.4) in the order of the files' numbers, less its
+ * losses: before every fold, candidates of other files that are copies of the entry yielded last
+ * are skipped, and nothing else is. A heap gives the same where what it finds first can be shown to
+ * win that fold. It never waits: it answers -EAGAIN while a source that matters does not know its
+ * next entry.
  */
 #ifndef ENGINE_MERGE_H
 #define ENGINE_MERGE_H
 
+#include "engine/merge-heap.h"
 #include "engine/order.h"
-#include "uring/list.h"
 
 struct jscan;
 struct source;
 
 /* How the next entry is found. */
 enum merge_mode {
-	MERGE_SEQNUM, /* one sequence-number ID: by number, files whose ranges do not overlap in lanes */
+	MERGE_SEQNUM, /* one sequence-number ID: by number; in lanes where ranges do not overlap */
 	MERGE_RANK,   /* one machine, every boot ranked: by boot, then monotonic time */
-	MERGE_TIME,   /* by realtime, as long as every machine's agrees with its other clocks */
-	MERGE_FOLD,   /* the comparison has cycles, or might have: the reference's fold */
+	MERGE_TIME,   /* by realtime, wherever nothing else decides otherwise */
+	MERGE_FOLD,   /* the comparison goes in circles too often: the reference's fold */
 };
 
-/* A source with its candidate in the heap: small, so that sifting stays in a few cache lines. */
-struct merge_item {
-	uint64_t primary, secondary; /* of the mode, complemented when reading backward */
-	struct source *source;
-	uint32_t lane;               /* MERGE_SEQNUM */
-};
-
+/* Files that follow each other: only one of them is read at a time. */
 struct merge_lane {
 	struct source **sources; /* in reading order */
 	size_t count, at;
+	uint64_t limit;          /* all but the last: candidates stay below, or the lane is none */
 };
 
 struct merge {
 	enum merge_mode mode;
 	bool backward;
-	size_t start_at;            /* merge_start(): next lane or source to enter */
-	bool pending;               /* heap[pending_at] was taken: its source has a new candidate */
-	size_t pending_at;
-	struct merge_item *heap;    /* MERGE_FOLD: not a heap but all sources by number */
-	size_t heap_count, heap_capacity;
+	bool knows_heads;          /* MERGE_SEQNUM: every file's first candidate is looked up */
+	bool started;
+	uint32_t source_count;
+	struct merge_heap heap;    /* sources with a candidate; stale ones as they were */
+	uint32_t *heap_at;         /* by number, like all that follows: position in the heap */
+	uint32_t *stale;           /* sources whose candidate is gone, or to be skipped as a copy */
+	uint32_t stale_count;
 	struct merge_lane *lanes;
 	size_t lane_count;
-	uint32_t *boot_rank;        /* MERGE_RANK: of each boot, from 1; 0: none */
+	uint32_t *lane_of;
+	uint32_t *boot_rank;       /* MERGE_RANK: of each boot, from 1; 0: none */
 	uint32_t boot_rank_count;
-	struct list *id_groups;     /* by sequence-number ID: sources in the heap */
+	struct merge_heap *id_groups;    /* by sequence-number ID: sources of the heap, by number */
 	uint32_t id_group_count;
-	struct list *clock_groups;  /* MERGE_TIME: by machine, or by boot where it has no rank */
+	uint32_t *id_at;
+	struct merge_heap *clock_groups; /* MERGE_TIME: by machine; by boot where it has no rank */
 	uint32_t machine_count, clock_group_count;
-	size_t *best;               /* MERGE_FOLD: index of the best of each prefix, SIZE_MAX: none */
-	size_t fold_valid;          /* prefixes below this are current */
-	bool fold_filled;           /* all candidates but the last source's are known */
-	size_t *ties;               /* scratch: positions in the heap */
+	uint32_t *clock_at;
+	uint32_t *clock_group_of;
+	uint32_t *ties;            /* scratch: positions in a heap */
+	uint64_t hits, misses;     /* how often the heap's first was the fold's, or not certainly */
+	uint32_t *best;            /* MERGE_FOLD: number of the best of each prefix, or nowhere */
+	uint64_t *hashes;          /* MERGE_FOLD: of the candidates; 0: none */
+	uint32_t fold_valid;       /* prefixes below this are current */
 	bool has_last;
-	struct order_key last;      /* of the entry yielded last */
+	struct order_key last;     /* of the entry yielded last */
 	const struct source *last_source;
 	uint64_t duplicates, heap_steps, fold_steps;
 };
@@ -75,10 +79,10 @@ int merge_start(struct merge *m, struct jscan *engine);
 int merge_pop(struct merge *m, struct jscan *engine, struct source **ret_source);
 
 /*
- * The sources that will be read next, for read-ahead: calls FN for each that is being read, then for
- * the ones that follow, nearest first, until FN answers false.
+ * The sources that will be read next, for read-ahead: calls FN for each that is being read, then
+ * for the ones that follow, nearest first, until FN answers false.
  */
-void merge_upcoming(const struct merge *m, bool (*fn)(void *userdata, struct source *s),
-		    void *userdata);
+void merge_upcoming(const struct merge *m, const struct jscan *engine,
+		    bool (*fn)(void *userdata, struct source *s), void *userdata);
 
 #endif

@@ -98,7 +98,7 @@ int order_boot_number(struct order *o, const struct id128 *id, uint32_t *ret_num
 		struct order_boot *boots = reallocarray(o->boots, capacity, sizeof(*boots));
 
 		if (!boots) {
-			/* The ID stays numbered; the next call finds it and grows the table again. */
+			/* The ID stays numbered; the next call finds it and tries again. */
 			return -ENOMEM;
 		}
 		memset(boots + o->boots_capacity, 0,

@@ -343,7 +343,7 @@ static int engine_prepare_phase(struct jscan *e)
 			r = merge_prepare(&e->merge, e, e->backward || e->tail != UINT64_MAX);
 		break;
 	case PHASE_HEADS:
-		if (e->wave_runs || e->merge.start_at == 0)
+		if (e->wave_runs || !e->merge.started)
 			r = engine_wave(e, source_step_next, engine_wants_head);
 		r = r < 0 ? r : merge_start(&e->merge, e);
 		if (r == 0)

@@ -56,8 +56,6 @@ int source_new(struct jscan *engine, const char *path, struct source **ret_sourc
 	s->plan.ready = true;
 	list_init(&s->run_link);
 	list_init(&s->open_link);
-	list_init(&s->id_link);
-	list_init(&s->clock_link);
 	*ret_source = s;
 	return 0;
 }

@@ -85,14 +85,10 @@ struct source {
 	struct entry_object entry;
 	struct order_key key;
 	struct readahead readahead;
-	uint64_t last_realtime;  /* of the candidate before, MERGE_TIME */
-	bool last_realtime_known;
 	bool newest_done;
 	bool listing_begun;      /* listed is set */
 	uint64_t listed;         /* the next object of a listing */
 	bool in_wave;            /* tried in the engine's current wave, not answered */
-	size_t merge_at;         /* MERGE_FOLD: position among the merge's items */
-	struct list id_link, clock_link; /* in the merge's groups */
 	uint64_t reported[32];   /* hashes of problems already reported */
 	struct list run_link;    /* engine->runnable: something has changed for it */
 	struct list open_link;   /* engine->open_sources, least recently used first */
