@@ -21,6 +21,10 @@
 /* Read-ahead may hold this part of the budget unused and still evict what is older. */
 #define CLOCK_AHEAD_SHARE 2u
 
+/* So much of the budget is read, or so many times it is asked, before blocks are counted again. */
+#define CLOCK_RECOUNT_SHARE 32u
+#define CLOCK_RECOUNT_CALLS 16u
+
 /* What makes a block no victim. */
 #define CLOCK_BUSY (IMAGE_BLOCK_PINNED | IMAGE_BLOCK_ASKED | IMAGE_BLOCK_IN_FLIGHT)
 
@@ -112,8 +116,8 @@ static uint64_t clock_reclaim_open(struct image_pool *pool, uint64_t goal_bytes,
 
 	list_for_each(node, &pool->images)
 		visits++;
-	/* Once for `whole`, once for what was touched or ahead, once for the rest, and once more for
-	 * where the hand began. */
+	/* Once for `whole`, once for what was touched or ahead, once for the rest, and once more
+	 * for where the hand began. */
 	for (visits *= 4; visits > 0; visits--) {
 		struct image *image = container_of(pool->images.next, struct image, link);
 		bool pass = image->readers > 0 || image->range->committed_count == 0;
@@ -135,26 +139,48 @@ static uint64_t clock_reclaim_open(struct image_pool *pool, uint64_t goal_bytes,
 	return *released - begin;
 }
 
+/* Whether none of the eight blocks from one on was read ahead. */
+static bool clock_skips_word(const struct image_range *range, uint64_t block)
+{
+	uint64_t states;
+
+	if (block % 8 != 0 || block + 8 > range->block_room)
+		return false;
+	/* The states of blocks begin where malloc put them, which is aligned. */
+	states = __atomic_load_n((const uint64_t *)(const void *)(range->blocks + block),
+				 __ATOMIC_RELAXED);
+	return (states & 0x0101010101010101u * IMAGE_BLOCK_AHEAD) == 0;
+}
+
 void clock_recount_ahead(const struct image_pool *pool)
 {
 	const uint8_t both = IMAGE_BLOCK_AHEAD | IMAGE_BLOCK_TOUCHED;
+	uint64_t interval = pool->budget_bytes / CLOCK_RECOUNT_SHARE;
 	struct list *node;
 
+	/* Blocks can be used without anything being read. */
+	pool->private->recount_bytes += interval / CLOCK_RECOUNT_CALLS + 1;
+	if (pool->private->recount_bytes < interval)
+		return;
+	pool->private->recount_bytes = 0;
 	list_for_each(node, &pool->images) {
 		struct image *image = container_of(node, struct image, link);
 
-		for (uint64_t i = 0; i < image->range->committed_end; i++)
-			if ((image_block(image->range, i) & both) == both)
+		for (uint64_t i = 0; i < image->range->committed_end; i++) {
+			if (clock_skips_word(image->range, i))
+				i += 7;
+			else if ((image_block(image->range, i) & both) == both)
 				frames_clear_ahead(image, i);
+		}
 	}
-	pool->private->ahead_changed = false;
 }
 
 /* Releases LACKING_BYTES at least, or what can be had. */
 static void clock_reclaim(struct image_pool *pool, uint64_t lacking_bytes, enum image_need need)
 {
 	struct image_pool_private *p = pool->private;
-	uint64_t share = pool->budget_bytes / CLOCK_AHEAD_SHARE, goal = lacking_bytes, slack, released;
+	uint64_t share = pool->budget_bytes / CLOCK_AHEAD_SHARE;
+	uint64_t goal = lacking_bytes, slack, released;
 
 	/* What is moved needs no more than that; what is given back goes in longer runs. */
 	if (!frames_can_move(pool, lacking_bytes)) {

@@ -3,10 +3,10 @@
  * Address ranges and the frames in them: reserving, keeping for the next file, committing, giving
  * frames back or moving them.
  *
- * A frame is counted from the moment that a read into its block is started until it is given back to
- * the kernel. A frame that leaves its block is moved, if there is a hole that waits for frames and
- * the run is long enough: mremap with MREMAP_DONTUNMAP moves page table entries, whereas giving a
- * frame back and faulting it in again clears it, and costs more than reading a page from the page
+ * A frame is counted from the moment that a read into its block is started until it is given back
+ * to the kernel. A frame that leaves its block is moved, if there is a hole that waits for frames
+ * and the run is long enough: mremap with MREMAP_DONTUNMAP moves page table entries, whereas giving
+ * a frame back and faulting it in again clears it, and costs more than reading a page from the page
  * cache does. Measured (2 cores, virtual machine, Linux 6.18; copying cached pages into a reused
  * range takes 0.2 s/GB), evicting and refilling takes
  *

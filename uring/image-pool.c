@@ -23,7 +23,7 @@
 #define IMAGE_SLAB_READS 64u
 
 /* Expected reads that find no frame are tried again after so many calls, or when one is free. */
-#define IMAGE_EXPECTED_PAUSE 64u
+#define IMAGE_EXPECTED_PAUSE 32u
 
 /* Blocks that fail one by one, of one file, before a read fails as a whole. */
 #define IMAGE_READ_ERRORS_MAX 16u
@@ -215,7 +215,7 @@ struct image_read *image_read_find(const struct image *image, uint64_t block)
 			return read;
 	}
 	assert(!"every block that is asked for has a read");
-	abort();
+	__builtin_unreachable();
 }
 
 void image_read_shrink(struct image_read *read, uint64_t first_block, uint64_t block_count)
@@ -450,7 +450,7 @@ void image_pool_complete(struct image_pool *pool, struct io_op *op)
 	p->flying_count--;
 	p->flying_bytes -= bytes;
 	pool->in_flight_bytes -= bytes;
-	p->expected_pause = 0;
+	p->recount_bytes += bytes;
 	for (uint64_t i = 0; i < read->block_count; i++)
 		image_block_clear(image->range, read->first_block + i, IMAGE_BLOCK_IN_FLIGHT);
 	if (image->closing) {
@@ -476,7 +476,6 @@ void image_pool_complete(struct image_pool *pool, struct io_op *op)
 		return;
 	}
 	image->whole = image->resident_count == image->block_count;
-	p->ahead_changed = true;
 	image_read_free(read);
 }
 
@@ -501,7 +500,7 @@ uint64_t image_pool_expected_room(const struct image_pool *pool)
 		return 0;
 	room = pool->in_flight_bytes_max - asked;
 	/* What holds nothing, or has been used, makes way; what was read ahead does not. */
-	if (p->ahead_changed && p->ahead_bytes + asked + room > pool->budget_bytes)
+	if (p->ahead_bytes + asked + room > pool->budget_bytes)
 		clock_recount_ahead(pool);
 	if (p->ahead_bytes + asked + room > pool->budget_bytes)
 		room = p->ahead_bytes + asked < pool->budget_bytes

@@ -56,7 +56,7 @@ struct image_pool_private {
 	uint64_t released_bytes;    /* frames that have left their blocks, ever */
 	uint64_t moved_bytes;       /* ... and went to another */
 	uint64_t seam_count;        /* in all ranges */
-	bool ahead_changed;         /* something has come in since it was last found out */
+	uint64_t recount_bytes;     /* read since ahead_bytes was last brought up to date */
 	bool moves_refused;         /* the kernel does not move frames: tests may set it, too */
 	struct frames_hole hole;
 };
@@ -137,10 +137,11 @@ void frames_forget_all(struct image *image);
 
 /* clock.c */
 
-/* Finds out how much of what was read ahead has been used meanwhile. */
+/* Finds out how much of what was read ahead has been used meanwhile. It looks at every block, and
+ * therefore only now and then. */
 void clock_recount_ahead(const struct image_pool *pool);
 
-/* Makes room for the frames that these blocks lack within the budget; false if that cannot be now. */
+/* Makes room within the budget for the frames that these blocks lack; false if there is none. */
 bool clock_make_room(struct image *image, uint64_t first_block, uint64_t block_count,
 		     enum image_need need);
 

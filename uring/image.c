@@ -259,6 +259,8 @@ void image_used(struct image *image, uint64_t offset, uint64_t size_bytes)
 		end = image->used_first;
 	for (uint64_t i = first; i < end; i++)
 		frames_clear_ahead(image, i);
+	if (first < end)
+		image->pool->private->expected_pause = 0;
 	if (first > image->used_end || end < image->used_first ||
 	    image->used_first == image->used_end) {
 		image->used_first = first;

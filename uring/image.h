@@ -8,8 +8,8 @@
  * Ranges that a step lacks are asked for with image_want(..., IMAGE_NEEDED); ranges that will
  * probably be wanted, with IMAGE_EXPECTED. Needed reads are started first. Blocks that came in as
  * needed are pinned until image_unpin(), so that a step that runs again finds them. When the budget
- * is exhausted, expected reads wait or are dropped; a needed read evicts, and if everything is pinned
- * or in flight it waits for that; if nothing of either kind is left it exceeds the budget rather
+ * is exhausted, expected reads wait; a needed read evicts, and if everything is pinned or in flight
+ * it waits for that; if nothing is in flight and no image is ready it exceeds the budget rather
  * than hang (a step wants at most a quarter of it).
  *
  * Blocks leave in image_pool_start() and image_resize() only. One thread calls what is here. Others
@@ -29,7 +29,7 @@
 #define IMAGE_BLOCK_PINNED 0x10u
 #define IMAGE_BLOCK_COMMITTED 0x20u /* has a frame */
 #define IMAGE_BLOCK_ASKED 0x40u     /* in a read that has not been started */
-#define IMAGE_BLOCK_AHEAD 0x80u     /* came before it was needed, and has not been seen to be used */
+#define IMAGE_BLOCK_AHEAD 0x80u     /* came before it was needed; not seen to be used since */
 
 enum image_need {
 	IMAGE_NEEDED,
@@ -65,7 +65,7 @@ struct image {
 	struct list reads;        /* pending and in flight */
 	unsigned read_errors;
 	uint64_t used_first, used_end; /* blocks that image_used() has passed */
-	unsigned pin_count;       /* ranges in pins; IMAGE_PINS_MAX + 1: too many, pins[0] spans them */
+	unsigned pin_count;       /* of pins; IMAGE_PINS_MAX + 1: too many, pins[0] spans all */
 	struct image_pin {
 		uint64_t first_block, block_count;
 	} pins[IMAGE_PINS_MAX];
@@ -84,8 +84,8 @@ struct image_pool {
 	uint64_t budget_bytes;
 	uint64_t committed_bytes;
 	uint64_t in_flight_bytes;     /* of both kinds */
-	uint64_t in_flight_bytes_max; /* expected reads are not started beyond; owner may change it */
-	bool async;               /* owner: reads are handed to the kernel's workers, see struct io_op */
+	uint64_t in_flight_bytes_max; /* owner: expected reads are not started beyond */
+	bool async;               /* owner: reads are async, see struct io_op */
 	struct list images;       /* open ones, in clock order */
 	struct list ready;        /* images whose last needed read has completed */
 	struct image_statistics statistics;
@@ -118,14 +118,15 @@ int image_close(struct image *image);
  * means that all of it is resident (or has failed). Blocks already on their way count once more as
  * needed, if this call says so. Starts nothing: image_pool_start() does.
  */
-unsigned image_want(struct image *image, uint64_t offset, uint64_t size_bytes, enum image_need need);
+unsigned image_want(struct image *image, uint64_t offset, uint64_t size_bytes,
+		    enum image_need need);
 
 /* The step that needed blocks has committed: they may be evicted again. */
 void image_unpin(struct image *image);
 
 /*
- * A reader that streams has passed this range: what was read ahead of it there has been used, and may
- * be evicted for what comes next. Cheap when called with a range that grows.
+ * A reader that streams has passed this range: what was read ahead of it there has been used, and
+ * may be evicted for what comes next. Cheap when called with a range that grows.
  */
 void image_used(struct image *image, uint64_t offset, uint64_t size_bytes);
 

@@ -3,10 +3,10 @@
  * Asynchronous operations on files: one interface, several methods. Nothing above this layer knows
  * which method runs, and nothing here knows what the files hold.
  *
- * The life of an operation: the owner fills an op, io_submit() queues it, io_turn() hands everything
- * queued to the kernel at once and moves what has completed to the done list, io_next_done() gives
- * it back. Completions never run code of the owner's. Short reads, EINTR and EAGAIN end in here: a
- * read that is done is full, ends at the end of the file, or has failed.
+ * The life of an operation: the owner fills an op, io_submit() queues it, io_turn() hands
+ * everything queued to the kernel at once and moves what has completed to the done list,
+ * io_next_done() gives it back. Completions never run code of the owner's. Short reads, EINTR and
+ * EAGAIN end in here: a read that is done is full, ends at the end of the file, or has failed.
  *
  * From io_submit() until io_next_done() returned the op, op and buffer belong to the kernel: not
  * read, not freed, not moved.
@@ -59,8 +59,8 @@ struct io_op {
 	uint8_t *buffer;         /* IO_READ */
 	uint64_t offset;
 	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
-	bool async;              /* IO_READ: hand it to the kernel's workers at once: submitting must not sleep */
-	int32_t result;          /* bytes read (short: end of file), 0 for IO_OPEN, or negative errno */
+	bool async;              /* to the kernel's workers at once: submitting must not sleep */
+	int32_t result;          /* bytes read (short: end of file), 0 of IO_OPEN, negative errno */
 	uint32_t progress;       /* private: bytes read so far */
 	unsigned retries;        /* private: EAGAIN met */
 };

@@ -23,8 +23,10 @@ void readahead_init(struct readahead *ra, uint64_t begin_bytes, uint64_t end_byt
 
 void readahead_stalled(struct readahead *ra, uint64_t limit_bytes)
 {
-	uint64_t doubled = ra->distance_bytes > UINT64_MAX / 2 ? UINT64_MAX : ra->distance_bytes * 2;
+	uint64_t doubled = UINT64_MAX;
 
+	if (ra->distance_bytes <= UINT64_MAX / 2)
+		doubled = ra->distance_bytes * 2;
 	/* A limit below the smallest distance stops the growth, not the reading. */
 	if (doubled > limit_bytes)
 		doubled = limit_bytes;

@@ -15,7 +15,7 @@
 
 struct readahead {
 	bool backward;
-	uint64_t begin_bytes, end_bytes; /* of what is worth reading: hash tables and tails are not */
+	uint64_t begin_bytes, end_bytes; /* of what is worth reading: no hash tables, no tails */
 	uint64_t asked_bytes;            /* edge of what was asked for: end (forward) or begin */
 	uint64_t distance_bytes;
 };

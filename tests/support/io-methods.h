@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The four ways to do I/O, for tests that must hold over each: `static` arrays of io_method_case are
- * parameters of ParameterizedTest. Also temporary folders and files.
+ * The four ways to do I/O, for tests that must hold over each: static arrays of their ids are the
+ * parameters of a ParameterizedTest. Also temporary folders and files.
  */
 #ifndef TESTS_SUPPORT_IO_METHODS_H
 #define TESTS_SUPPORT_IO_METHODS_H

@@ -74,7 +74,11 @@ static struct io_op open_path(const char *path)
 static int read_range(struct io_file file, uint64_t offset, uint32_t size, uint8_t *buffer)
 {
 	struct io_op op = {
-		.kind = IO_READ, .file = file, .offset = offset, .size_bytes = size, .buffer = buffer
+		.kind = IO_READ,
+		.file = file,
+		.offset = offset,
+		.size_bytes = size,
+		.buffer = buffer,
 	};
 
 	io_submit(&io, &op);
