@@ -129,7 +129,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 
 	[OPTION_IO] = ROW("io", 0, REQUIRED, OWN, "METHOD",
 			  "How to read: uring, threads or sync (uring where it works)"),
-	[OPTION_JOBS] = ROW("jobs", 0, REQUIRED, OWN, "N", "Threads that format entries; so far it is always one"),
+	[OPTION_JOBS] = ROW("jobs", 0, REQUIRED, OWN, "N",
+			    "Threads that format entries; so far it is always one"),
 	[OPTION_MEMORY] = ROW("memory", 0, REQUIRED, OWN, "SIZE",
 			      "Memory for file contents, with K, M or G (at most 128M)"),
 	[OPTION_PLAN] = ROW("plan", 0, REQUIRED, OWN, "PLAN",

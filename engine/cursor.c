@@ -10,8 +10,8 @@
 
 #include "engine/engine.h"
 
-/* A number as scanf() reads hex: leading blanks, a sign and 0x are accepted, and so is what follows;
- * 0x without a digit is not. */
+/* A number as scanf() reads hex: leading blanks, a sign and 0x are accepted, and so is what
+ * follows; 0x without a digit is not. */
 static int cursor_number(const char *text, uint64_t *ret)
 {
 	char *end;

@@ -110,7 +110,8 @@ static int drive_load(struct jscan *e)
 	if (unlikely(r == -EAGAIN))
 		r = source_try(s, drive_step_load);
 	if (unlikely(s->error && r < 0)) {
-		e->reader.field_count = 0; /* the file was lost meanwhile: the entry has no fields */
+		/* The file was lost meanwhile: the entry has no fields. */
+		e->reader.field_count = 0;
 		r = 0;
 	}
 	if (r < 0)
@@ -447,7 +448,8 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 		begin = drive_now_usec();
 		r = drive_next_step(e);
 		begin = drive_now_usec() - begin;
-		e->stats.call_usec_max = begin > e->stats.call_usec_max ? begin : e->stats.call_usec_max;
+		e->stats.call_usec_max =
+			begin > e->stats.call_usec_max ? begin : e->stats.call_usec_max;
 	} else {
 		r = engine_wait(e, drive_next_step);
 	}

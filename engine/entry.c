@@ -83,9 +83,11 @@ char *jscan_entry_cursor(const struct jscan_entry *entry, char *text)
 
 	snprintf(text, JSCAN_CURSOR_SIZE, "s=%s;i=%llx;b=%s;m=%llx;t=%llx;x=%llx",
 		 jscan_id_format(&entry->info.seqnum_id, seqnum_id),
-		 (unsigned long long)entry->info.seqnum, jscan_id_format(&entry->info.boot_id, boot_id),
+		 (unsigned long long)entry->info.seqnum,
+		 jscan_id_format(&entry->info.boot_id, boot_id),
 		 (unsigned long long)entry->info.monotonic_usec,
-		 (unsigned long long)entry->info.realtime_usec, (unsigned long long)entry->info.hash);
+		 (unsigned long long)entry->info.realtime_usec,
+		 (unsigned long long)entry->info.hash);
 	return text;
 }
 
@@ -109,7 +111,8 @@ int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor)
 }
 
 /* Fills the caller's structure, as much of it as it knows. */
-static void entry_field(const struct jscan_entry *entry, size_t index, struct jscan_field *ret_field)
+static void entry_field(const struct jscan_entry *entry, size_t index,
+			struct jscan_field *ret_field)
 {
 	const struct output_field *f = &entry->fields[index];
 	size_t name_size = f->name_size < f->size ? f->name_size : (size_t)f->size;

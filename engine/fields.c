@@ -94,7 +94,8 @@ static int fields_show_name(struct source *s, struct listing *l)
 	if (r == -EAGAIN)
 		return r;
 	if (r < 0) {
-		problem_report(s, JSCAN_REASON_OBJECT, r, l->offset, "a field object cannot be read");
+		problem_report(s, JSCAN_REASON_OBJECT, r, l->offset,
+			       "a field object cannot be read");
 		l->offset = 0;
 		return 0;
 	}

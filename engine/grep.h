@@ -11,8 +11,8 @@ struct grep;
 
 /*
  * Compiles a PCRE2 pattern, SENSITIVE as to case or not. The caller frees the result. -EINVAL: the
- * pattern is bad, and TEXT (of SIZE bytes) holds the library's words; -EOPNOTSUPP: this build has no
- * PCRE2; -ENOMEM.
+ * pattern is bad, and TEXT (of SIZE bytes) holds the library's words; -EOPNOTSUPP: this build has
+ * no PCRE2; -ENOMEM.
  */
 int grep_new(const char *pattern, bool sensitive, char *text, size_t size, struct grep **ret_grep);
 struct grep *grep_free(struct grep *grep);

@@ -13,6 +13,9 @@
 
 /* Reads of one file ahead of its reader, at most. */
 #define READAHEAD_BYTES_MAX (4u << 20)
+/* When so many files are open, read-ahead looks at them all only every so many entries. */
+#define AHEAD_FILES_MANY 8u
+#define AHEAD_STEPS 64u
 
 int engine_start_io(struct jscan *e)
 {
@@ -62,7 +65,7 @@ static void engine_settle(struct jscan *e)
 {
 	struct list *l, *next;
 
-	for (l = e->open_sources.next; l != &e->open_sources; l = next) {
+	for (l = e->open_sources.next; l != &e->open_sources && e->closing_count; l = next) {
 		struct source *s = container_of(l, struct source, open_link);
 
 		next = l->next;
@@ -135,7 +138,8 @@ struct engine_ahead {
 static bool engine_read_source_ahead(void *userdata, struct source *s)
 {
 	struct engine_ahead *ahead = userdata;
-	uint64_t room = ahead->room_bytes < ahead->share_bytes ? ahead->room_bytes : ahead->share_bytes;
+	uint64_t room =
+		ahead->room_bytes < ahead->share_bytes ? ahead->room_bytes : ahead->share_bytes;
 
 	if (s->drained || s->error)
 		return true;
@@ -152,10 +156,16 @@ static bool engine_read_source_ahead(void *userdata, struct source *s)
 bool engine_read_ahead(struct jscan *e)
 {
 	struct engine_ahead ahead;
-	uint64_t room;
+	uint64_t room, steps;
 
 	if (!e->streams || e->phase < PHASE_HEADS)
 		return false;
+	/* Of many files that are read at once none has moved far since the last look. */
+	steps = e->merge.heap_steps + e->merge.fold_steps;
+	if (e->open_count > AHEAD_FILES_MANY && steps - e->ahead_steps < AHEAD_STEPS &&
+	    steps != e->ahead_steps)
+		return false;
+	e->ahead_steps = steps;
 	room = ahead.room_bytes = image_pool_expected_room(&e->pool);
 	ahead.share_bytes = e->readahead_bytes_max;
 	if (ahead.room_bytes)

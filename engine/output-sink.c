@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The built-in output: a sink like an outsider's, whose format slot is one of the encoders and whose
- * write slot writes to a descriptor. It formats on any thread, but for short-delta, which looks at
- * the entry before.
+ * The built-in output: a sink like an outsider's, whose format slot is one of the encoders and
+ * whose write slot writes to a descriptor. It formats on any thread, but for short-delta, which
+ * looks at the entry before.
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -16,8 +16,9 @@
 
 _Static_assert((int)JSCAN_MODE_CAT == (int)OUTPUT_CAT, "the modes are the encoders'");
 _Static_assert(JSCAN_OUTPUT_ALL == OUTPUT_ALL && JSCAN_OUTPUT_UTC == OUTPUT_UTC &&
-	       JSCAN_OUTPUT_NO_HOSTNAME == OUTPUT_NO_HOSTNAME &&
-	       JSCAN_OUTPUT_TRUNCATE_NEWLINE == OUTPUT_TRUNCATE_NEWLINE, "the flags are the encoders'");
+		       JSCAN_OUTPUT_NO_HOSTNAME == OUTPUT_NO_HOSTNAME &&
+		       JSCAN_OUTPUT_TRUNCATE_NEWLINE == OUTPUT_TRUNCATE_NEWLINE,
+	       "the flags are the encoders'");
 
 struct output_sink {
 	struct output_options options;
@@ -47,12 +48,13 @@ void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry
 	    memcmp(&context->previous_boot_id, &entry->info.boot_id, sizeof(jscan_id)) == 0)
 		return;
 	memcpy(boot_id.bytes, entry->info.boot_id.bytes, sizeof(boot_id.bytes));
-	output_boot_line(&buffer->bytes, &boot_id);
+	output_boot_line(&o->options, &buffer->bytes, &boot_id);
 }
 
 /* sink: format. */
 static int output_sink_format(const void *userdata, const struct jscan_entry *entry,
-			      const struct jscan_entry_context *context, struct jscan_buffer *buffer)
+			      const struct jscan_entry_context *context,
+			      struct jscan_buffer *buffer)
 {
 	const struct output_sink *o = userdata;
 	struct output_entry view = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Problems: what could not be read is told to the caller's handler and to every sink, once. Many
- * entries share a damaged object and steps run again, so each source remembers what it has reported.
+ * entries share a damaged object and steps run again, so each source remembers what it has
+ * reported.
  */
 #include "engine/engine.h"
 

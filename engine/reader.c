@@ -129,8 +129,8 @@ static int reader_take(struct reader *r, const struct payload_view *view, uint64
 	int error;
 
 	if (unlikely(view->compression)) {
-		error = payload_decode(r->decoder, view->compression, view->bytes, view->size, &bytes,
-				       &size);
+		error = payload_decode(r->decoder, view->compression, view->bytes, view->size,
+				       &bytes, &size);
 		if (error < 0) {
 			reader_damaged(r, offset, error,
 				       error == -ENOBUFS ? "a field is larger than the limit" :
@@ -203,8 +203,8 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w,
 			return error == -EAGAIN ? error : 0;
 		}
 		for (uint64_t i = 0; i < count; i++) {
-			error = reader_item(r, j, w, entry, entry_item(j, items, i), filter, lacking,
-					    &bytes_left);
+			error = reader_item(r, j, w, entry, entry_item(j, items, i), filter,
+					    lacking, &bytes_left);
 			if (likely(error == 0))
 				continue;
 			if (error > 0)

@@ -104,8 +104,9 @@ static int engine_compare_files(const void *a, const void *b)
 	if (!x->error != !y->error)
 		return x->error ? 1 : -1;
 	if (x->journal.header.head_entry_realtime != y->journal.header.head_entry_realtime)
-		return x->journal.header.head_entry_realtime < y->journal.header.head_entry_realtime ?
-			       -1 : 1;
+		return x->journal.header.head_entry_realtime < y->journal.header.head_entry_realtime
+			       ? -1
+			       : 1;
 	r = memcmp(&x->journal.header.file_id, &y->journal.header.file_id, sizeof(struct id128));
 	return r ? r : strcmp(x->path, y->path);
 }

@@ -22,7 +22,8 @@ void seen_done(struct seen *s)
 }
 
 /* The slot of a hash: its own, or the free one where it belongs. */
-static struct seen_hash *seen_slot(struct seen_hash *slots, size_t slot_count, struct seen_hash hash)
+static struct seen_hash *seen_slot(struct seen_hash *slots, size_t slot_count,
+				   struct seen_hash hash)
 {
 	size_t at = hash.a & (slot_count - 1);
 

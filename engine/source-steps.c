@@ -59,7 +59,8 @@ static bool source_header_again(struct source *s, const uint8_t *bytes, uint64_t
 
 int source_step_header(struct source *s)
 {
-	uint64_t size = s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
+	uint64_t size =
+		s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
 	const uint8_t *bytes = NULL;
 	char detail[HEADER_DETAIL_SIZE] = "";
 	int r;
@@ -111,7 +112,8 @@ static int source_entry_machine(struct source *s, const struct entry_object *ent
 		jscan_id id;
 		char text[JSCAN_ID_TEXT_SIZE];
 
-		r = object_payload(&s->journal, &s->window, entry_item(&s->journal, items, i), &view);
+		r = object_payload(&s->journal, &s->window, entry_item(&s->journal, items, i),
+				   &view);
 		if (r == -EAGAIN)
 			lacking++;
 		if (r < 0 || lacking || view.compression || view.size != name_size + 32 ||
@@ -417,7 +419,8 @@ static int source_fill(struct source *s)
 			first = walk->index;
 		}
 		r = chain_get_many(&s->chain, &s->journal, &s->window, first,
-				   walk->backward ? (unsigned)(walk->index - first) : SOURCE_OFFSETS,
+				   walk->backward ? (unsigned)(walk->index - first)
+						  : SOURCE_OFFSETS,
 				   walk->offsets);
 		while (walk->backward && r > 0 && first + (uint64_t)r < walk->index) {
 			first += (uint64_t)r; /* an array ends in between: its successor first */
@@ -540,7 +543,8 @@ int source_step_candidate(struct source *s)
 		if (r == 0 && wanted)
 			break;
 		if (r < 0)
-			problem_report(s, JSCAN_REASON_OBJECT, r, offset, "an entry cannot be read");
+			problem_report(s, JSCAN_REASON_OBJECT, r, offset,
+				       "an entry cannot be read");
 		source_commit(s);
 	}
 	walk->last_offset = offset;

@@ -36,6 +36,8 @@ static const bool source_edges[SOURCE_STATE_COUNT][SOURCE_STATE_COUNT] = {
 void source_set_state(struct source *s, enum source_state state)
 {
 	assert(source_edges[s->state][state]);
+	s->engine->closing_count += state == SOURCE_CLOSING;
+	s->engine->closing_count -= s->state == SOURCE_CLOSING;
 	s->state = state;
 }
 
@@ -111,8 +113,11 @@ static int source_open(struct source *s)
 		s->open_op.result = fstat(s->given_fd, &st) < 0 ? -errno : 0;
 		if (s->open_op.result == 0) {
 			s->open_op.stat = (struct io_stat){
-				.size_bytes = (uint64_t)st.st_size, .blocks = (uint64_t)st.st_blocks,
-				.device = st.st_dev, .inode = st.st_ino, .mode = st.st_mode,
+				.size_bytes = (uint64_t)st.st_size,
+				.blocks = (uint64_t)st.st_blocks,
+				.device = st.st_dev,
+				.inode = st.st_ino,
+				.mode = st.st_mode,
 				.link_count = (uint32_t)st.st_nlink,
 			};
 			if (!S_ISREG(st.st_mode))
@@ -180,7 +185,8 @@ void source_opened(struct source *s)
 		source_wake(s);
 		return;
 	}
-	if (s->header_known && (s->stat.device != op->stat.device || s->stat.inode != op->stat.inode)) {
+	if (s->header_known &&
+	    (s->stat.device != op->stat.device || s->stat.inode != op->stat.inode)) {
 		close(op->file.fd);
 		source_forget_open(s);
 		source_fail(s, JSCAN_REASON_OPEN, -ESTALE, "another file has taken its place");
@@ -190,7 +196,8 @@ void source_opened(struct source *s)
 	if (!s->header_known && s->given_fd < 0)
 		source_canonicalize(s, op->file.fd);
 	s->stat = op->stat;
-	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE : SOURCE_BLOCK_SHIFT;
+	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE
+							 : SOURCE_BLOCK_SHIFT;
 	r = image_open(&e->pool, &s->image, &op->file, s->stat.size_bytes,
 		       s->stat.size_bytes + SOURCE_GROW_BYTES, shift, s);
 	if (r < 0) {
@@ -260,7 +267,8 @@ static void source_extend_run(struct source *s)
 	uint64_t count = s->image.block_count, i;
 
 	if (w->run_begin == w->run_end) {
-		uint64_t edge = s->walk.backward ? s->readahead.end_bytes : s->readahead.begin_bytes;
+		uint64_t edge =
+			s->walk.backward ? s->readahead.end_bytes : s->readahead.begin_bytes;
 
 		i = edge >> shift;
 		if (i >= count || !(w->blocks[i] & IMAGE_BLOCK_RESIDENT))
@@ -342,7 +350,8 @@ int source_try(struct source *s, source_step_fn step)
 				readahead_stalled(&s->readahead, s->engine->readahead_bytes_max);
 			return -EAGAIN;
 		}
-		source_refresh_window(s); /* it was all there, or more is lacking than fitted the list */
+		/* It was all there, or more is lacking than fitted the list. */
+		source_refresh_window(s);
 	}
 	if (s->error)
 		return s->error;

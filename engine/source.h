@@ -45,7 +45,7 @@ struct source_walk {
 	uint64_t from;           /* with a plan: where to look for the next match; 0: nowhere */
 	uint64_t last_offset;    /* of the last candidate: the next must be strictly beyond; 0 */
 	uint64_t consumed_offset; /* of the last entry that the merge took; 0 */
-	unsigned at, count;      /* of offsets, those copied from the chain; backward: from the end */
+	unsigned at, count; /* of offsets, those copied from the chain; backward: from the end */
 	uint64_t offsets[SOURCE_OFFSETS];
 };
 
@@ -69,7 +69,7 @@ struct source {
 	struct image image;
 	bool image_there;
 	struct journal journal;
-	uint64_t horizon;        /* offset of the last entry of the snapshot, UINT64_MAX if not needed */
+	uint64_t horizon; /* offset of the last entry of the snapshot, UINT64_MAX if not needed */
 	struct window window;
 	uint64_t evictions;      /* of the pool when the window's run was last looked at */
 	uint64_t turn;           /* of the engine when the window was last brought up to date */
@@ -139,7 +139,8 @@ void source_fail(struct source *s, enum jscan_reason reason, int error, const ch
 void source_opened(struct source *s);
 void source_image_ready(struct source *s);
 
-/* Queues what should be read before it is wanted; ROOM_BYTES at most. Returns the bytes asked for. */
+/* Queues what should be read before it is wanted; ROOM_BYTES at most. Returns the bytes that were
+ * asked for. */
 uint64_t source_read_ahead(struct source *s, uint64_t room_bytes);
 
 #endif

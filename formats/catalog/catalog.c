@@ -47,7 +47,8 @@ int catalog_init(struct catalog *catalog, const uint8_t *bytes, size_t size, con
 	count = load_le64(bytes + CATALOG_ITEM_COUNT_AT);
 	item_size = load_le64(bytes + CATALOG_ITEM_SIZE_AT);
 	if (header_size < CATALOG_HEADER_SIZE || header_size > size || count == 0 ||
-	    item_size < CATALOG_ITEM_SIZE || __builtin_mul_overflow(count, item_size, &items_size) ||
+	    item_size < CATALOG_ITEM_SIZE ||
+	    __builtin_mul_overflow(count, item_size, &items_size) ||
 	    items_size > size - header_size)
 		return -EBADMSG;
 	*catalog = (struct catalog){
@@ -139,7 +140,8 @@ bool catalog_header(const struct catalog_text *text, const char *name,
 			at += name_size;
 			/* The blanks that are skipped may be line feeds, as for the reference: a
 			 * name without a value takes the line that follows. */
-			while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+			while (at < end &&
+			       (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
 				at++;
 			ret_value->bytes = at;
 			while (at < end && *at != '\n' && *at != '\r')

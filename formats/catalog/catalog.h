@@ -35,8 +35,8 @@ struct catalog_text {
 
 /*
  * Takes the SIZE bytes of a database, which are borrowed as long as the catalog is used. LOCALE is
- * that of messages, such as "de_DE.UTF-8"; NULL, "C" or "POSIX" for texts in the original. -EBADMSG:
- * this is no database, or one with features that are not known here.
+ * that of messages, such as "de_DE.UTF-8"; NULL, "C" or "POSIX" for texts in the original.
+ * -EBADMSG: this is no database, or one with features that are not known here.
  */
 int catalog_init(struct catalog *catalog, const uint8_t *bytes, size_t size, const char *locale);
 

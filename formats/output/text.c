@@ -19,6 +19,11 @@ enum text_slot {
 	TEXT_UNIT,
 	TEXT_USER_UNIT,
 	TEXT_SOURCE_REALTIME,
+	/* With colours and links: */
+	TEXT_PRIORITY,
+	TEXT_TRANSPORT,
+	TEXT_CONFIG_FILE,
+	TEXT_DOCUMENTATION,
 	TEXT_SLOT_COUNT
 };
 
@@ -45,6 +50,31 @@ static const struct text_name text_names[TEXT_NAME_SIZE_MAX + 1] = {
 	[26] = { "_SOURCE_REALTIME_TIMESTAMP", TEXT_SOURCE_REALTIME },
 };
 
+/* Further names by their sizes, for colours and links. */
+static const struct text_name text_more_names[TEXT_NAME_SIZE_MAX + 1] = {
+	[8] = { "PRIORITY", TEXT_PRIORITY },
+	[10] = { "_TRANSPORT", TEXT_TRANSPORT },
+	[11] = { "CONFIG_FILE", TEXT_CONFIG_FILE },
+	[13] = { "DOCUMENTATION", TEXT_DOCUMENTATION },
+};
+
+/* True if messages are printed with more than their text, or other than as a whole. */
+static bool text_is_decorated(const struct output_options *options)
+{
+	return options->colours || options->flags & (OUTPUT_SHORTEN | OUTPUT_LINKS);
+}
+
+/* Where the value of a field called NAME goes that is only needed for colours and links. */
+static enum text_slot text_more_slot(const uint8_t *name, size_t size)
+{
+	const struct text_name *t;
+
+	if (size < TEXT_NAME_SIZE_MIN || size > TEXT_NAME_SIZE_MAX)
+		return TEXT_OTHER;
+	t = &text_more_names[size];
+	return memcmp(name, t->name, size) == 0 ? t->slot : TEXT_OTHER;
+}
+
 /* Where the value of a field called NAME goes. */
 static inline enum text_slot text_slot(const uint8_t *name, size_t size)
 {
@@ -59,9 +89,13 @@ static inline enum text_slot text_slot(const uint8_t *name, size_t size)
 }
 
 /* True if the short family looks at fields called NAME. */
-bool text_needs_field(const uint8_t *name, size_t size)
+bool text_needs_field(const struct output_options *options, const uint8_t *name, size_t size)
 {
-	return text_slot(name, size) != TEXT_OTHER;
+	if (text_slot(name, size) != TEXT_OTHER)
+		return true;
+	if (text_is_decorated(options) && text_more_slot(name, size) != TEXT_OTHER)
+		return true;
+	return options->flags & (OUTPUT_CATALOG | OUTPUT_LINKS) && explain_needs_field(name, size);
 }
 
 /* Picks the last value of every field that is looked at. */
@@ -71,6 +105,19 @@ static void text_collect(struct text_view slots[TEXT_SLOT_COUNT], const struct o
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 		enum text_slot slot = text_slot(f->bytes, f->name_size);
+
+		if (slot != TEXT_OTHER && f->name_size < f->size)
+			slots[slot] = field_value(f);
+	}
+}
+
+/* Picks those that are needed for colours and links only. */
+static void text_collect_more(struct text_view slots[TEXT_SLOT_COUNT],
+			      const struct output_entry *entry)
+{
+	for (size_t i = 0; i < entry->field_count; i++) {
+		const struct output_field *f = &entry->fields[i];
+		enum text_slot slot = text_more_slot(f->bytes, f->name_size);
 
 		if (slot != TEXT_OTHER && f->name_size < f->size)
 			slots[slot] = field_value(f);
@@ -170,8 +217,8 @@ static size_t text_who(const struct output_options *options, const struct text_v
 	size_t counted = 0;
 
 	output_byte(b, ' ');
-	if (options->mode == OUTPUT_WITH_UNIT &&
-	    (text_is_shown(options, slots[TEXT_UNIT]) || text_is_shown(options, slots[TEXT_USER_UNIT]))) {
+	if (options->mode == OUTPUT_WITH_UNIT && (text_is_shown(options, slots[TEXT_UNIT]) ||
+						  text_is_shown(options, slots[TEXT_USER_UNIT]))) {
 		if (slots[TEXT_UNIT].bytes) {
 			text_value(options, b, slots[TEXT_UNIT]);
 			counted += slots[TEXT_UNIT].size + 1;
@@ -213,6 +260,59 @@ static size_t text_pid(const struct output_options *options, const struct text_v
 	return pid.size + 2;
 }
 
+/* True if the entry's identifier is one that is not to be shown. */
+static bool text_is_excluded(const struct output_options *options, struct text_view identifier)
+{
+	size_t size;
+
+	if (!identifier.bytes)
+		return false;
+	size = strnlen((const char *)identifier.bytes, identifier.size);
+	for (const char *const *e = options->excluded; *e; e++)
+		if (strlen(*e) == size && memcmp(*e, identifier.bytes, size) == 0)
+			return true;
+	return false;
+}
+
+/* Appends a link to documentation, if the entry or the catalog knows of any. */
+static void text_documentation(const struct output_options *options, struct output_cache *cache,
+			       const struct output_entry *entry, struct text_view url,
+			       struct output_buffer *b)
+{
+	if (text_is_shown(options, url)) {
+		url.size = strnlen((const char *)url.bytes, url.size);
+		if (link_is_url(url)) {
+			link_print_sign(options, b, url);
+			return;
+		}
+	}
+	explain_print_link(options, cache, entry, b);
+}
+
+/* Appends a message with its colours and links. */
+static void text_message(const struct output_options *options, struct output_cache *cache,
+			 const struct output_entry *entry, struct text_view *slots, size_t indent,
+			 struct output_buffer *b)
+{
+	struct message m = { .text = slots[TEXT_MESSAGE], .indent = indent,
+			     .match_begin = entry->match_begin, .match_end = entry->match_end };
+	struct text_view transport;
+
+	text_collect_more(slots, entry);
+	transport = slots[TEXT_TRANSPORT];
+	m.colours = colour_message(options, slots[TEXT_PRIORITY]);
+	if (transport.bytes && transport.size >= 5 && memcmp(transport.bytes, "audit", 5) == 0 &&
+	    (transport.size == 5 || transport.bytes[5] == 0)) {
+		m.colours.on = colour_text(options, COLOUR_BLUE);
+		m.colours.off = colour_text(options, COLOUR_NORMAL);
+	}
+	if (options->flags & OUTPUT_LINKS) {
+		text_documentation(options, cache, entry, slots[TEXT_DOCUMENTATION], b);
+		m.config_file = slots[TEXT_CONFIG_FILE];
+	}
+	message_print_decorated(options, cache, b, &m);
+}
+
 /* Appends an entry in one of the short modes. */
 void text_entry(const struct output_options *options, struct output_cache *cache,
 		struct output_previous *previous, const struct output_entry *entry,
@@ -225,7 +325,8 @@ void text_entry(const struct output_options *options, struct output_cache *cache
 	assert(previous || options->mode != OUTPUT_SHORT_DELTA);
 	text_collect(slots, entry);
 	message = slots[TEXT_MESSAGE];
-	if (!message.bytes)
+	if (!message.bytes ||
+	    (options->excluded && text_is_excluded(options, slots[TEXT_IDENTIFIER])))
 		return;
 	display = stamp_display(entry, slots[TEXT_SOURCE_REALTIME]);
 	if (!text_time(options, cache, previous, entry, &display, b))
@@ -240,7 +341,13 @@ void text_entry(const struct output_options *options, struct output_cache *cache
 	indent += text_who(options, slots, b);
 	indent += text_pid(options, slots, b);
 	output_text(b, ": ");
-	message_print(options, cache, b, message.bytes, message.size, indent + 2);
+	/* Parts of a line that a match makes end at a NUL each, which matters with OUTPUT_ALL. */
+	if (text_is_decorated(options) || (options->flags & OUTPUT_ALL && entry->match_end > 0))
+		text_message(options, cache, entry, slots, indent + 2, b);
+	else
+		message_print(options, cache, b, message.bytes, message.size, indent + 2);
+	if (options->flags & OUTPUT_CATALOG)
+		explain_print(options, cache, entry, b);
 	if (options->mode == OUTPUT_SHORT_DELTA && !b->failed)
 		*previous = (struct output_previous){ true, entry->boot_id, display.realtime,
 						      display.monotonic };

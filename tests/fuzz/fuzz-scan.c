@@ -207,7 +207,8 @@ static void pull(struct jscan *e, bool in_loop)
 			continue;
 		if (r <= 0)
 			break;
-		if (jscan_entry_info(entry)->offset % 32 == 0 && jscan_entry_dup(entry, &copy) == 0) {
+		if (jscan_entry_info(entry)->offset % 32 == 0 &&
+		    jscan_entry_dup(entry, &copy) == 0) {
 			struct jscan_field field = { .size = sizeof(field) };
 			char cursor[JSCAN_CURSOR_SIZE], bytes[64];
 			size_t state = 0;

@@ -21,7 +21,8 @@
 /*
  * The archive: entry N is number N+1 of one sequence, a second after the one before. Entries take
  * turns in three files; the second half is a second boot, in which the clock of the boot begins
- * anew. Each has MESSAGE=N, PARITY=even or odd, and EVERY=M for each M of 3, 7 and 50 that divides N.
+ * anew. Each has MESSAGE=N, PARITY=even or odd, and EVERY=M for each M of 3, 7 and 50 that divides
+ * N.
  */
 #define ARCHIVE_ENTRIES 120u
 #define ARCHIVE_FILES 3u

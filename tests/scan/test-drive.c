@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinks and engines at work: the order of slots, stopping, holding back, copies, problems, limits. */
+/* Sinks and engines at work: the order of slots, stopping, holding back, copies, problems and
+ * limits. */
 #include "tests/scan/harness.h"
 
 #include <fcntl.h>
@@ -390,7 +391,8 @@ ParameterizedTest(uint32_t *method, drive, a_copy_outlives_the_engine)
 		cr_expect(eq(u64, info->seqnum, i + 1));
 		cr_expect(eq(u64, info->realtime_usec, ARCHIVE_TIME(i)));
 		cr_expect(strstr(info->path, "journal") != NULL);
-		cr_expect(eq(int, jscan_test_cursor(copies[i], jscan_entry_cursor(copies[i], cursor)),
+		cr_expect(eq(int,
+			     jscan_test_cursor(copies[i], jscan_entry_cursor(copies[i], cursor)),
 			     1));
 		while (jscan_entry_next_field(copies[i], &state, &field) == 1)
 			fields++;
@@ -441,7 +443,8 @@ Test(drive, fields_are_whole_up_to_64_kib_and_read_in_pieces_beyond)
 		cr_assert(eq(int, jscan_entry_field(entry, "LARGE", &field), 1));
 		cr_expect(eq(u64, field.value_size, size));
 		cr_expect(eq(int, field.value != NULL, size <= JSCAN_FIELD_WHOLE_MAX));
-		cr_expect(eq(int, !!(field.flags & JSCAN_FIELD_LARGE), size > JSCAN_FIELD_WHOLE_MAX));
+		cr_expect(
+			eq(int, !!(field.flags & JSCAN_FIELD_LARGE), size > JSCAN_FIELD_WHOLE_MAX));
 		while ((n = jscan_field_read(entry, &field, at, piece, sizeof(piece))) > 0) {
 			for (ssize_t k = 0; k < n; k++, at++)
 				cr_assert(eq(chr, piece[k], (char)('a' + at % 26)));
@@ -663,8 +666,8 @@ ParameterizedTest(uint32_t *method, drive, fewer_files_than_there_are_may_be_ope
 				expected = NULL;
 			}
 			if (expected) {
-				expect_texts(collect(engine, i / 2 ? DRIVE_RUN : DRIVE_NEXT), expected,
-					     "few open");
+				expect_texts(collect(engine, i / 2 ? DRIVE_RUN : DRIVE_NEXT),
+					     expected, "few open");
 			} else {
 				char *text = collect(engine, DRIVE_LOOP);
 
@@ -801,7 +804,8 @@ ParameterizedTest(uint32_t *method, drive, two_engines_in_two_threads_never_meet
 		void *sum;
 
 		pthread_join(threads[i], &sum);
-		cr_expect(eq(uptr, (uintptr_t)sum, 10 * ARCHIVE_ENTRIES * (ARCHIVE_ENTRIES + 1) / 2));
+		cr_expect(
+			eq(uptr, (uintptr_t)sum, 10 * ARCHIVE_ENTRIES * (ARCHIVE_ENTRIES + 1) / 2));
 	}
 }
 

@@ -25,9 +25,11 @@ static void setup(void)
 	for (unsigned f = 0; f < FILES; f++) {
 		static const char *const names[] = { "/mem/a", "/mem/b", "/mem/c" };
 
-		files[f] = fixture_new(&(const struct fixture_options){
-			.seqnum_id = fixture_id(9), .file_id = fixture_id(10 + f), .compact = f == 1,
-			.state = JOURNAL_STATE_ARCHIVED });
+		files[f] = fixture_new(
+			&(const struct fixture_options){ .seqnum_id = fixture_id(9),
+							 .file_id = fixture_id(10 + f),
+							 .compact = f == 1,
+							 .state = JOURNAL_STATE_ARCHIVED });
 		for (unsigned n = f; n < ENTRIES; n += FILES) {
 			struct fixture_stamp stamp = { .seqnum = n + 1,
 						       .realtime = ARCHIVE_TIME(n) };

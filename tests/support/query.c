@@ -22,8 +22,10 @@ uint64_t query_random_below(uint64_t *random, uint64_t limit)
 
 const char *query_term_text(unsigned term)
 {
-	static const char *const texts[] = { "A=0", "A=1", "A=2", "B=0", "B=1", "B=2", "C=0", "C=1",
-					     "C=2", "D=0", "D=1", "D=2", "E=0", "E=1", "E=2", "A=x" };
+	static const char *const texts[] = {
+		"A=0", "A=1", "A=2", "B=0", "B=1", "B=2", "C=0", "C=1",
+		"C=2", "D=0", "D=1", "D=2", "E=0", "E=1", "E=2", "A=x"
+	};
 
 	return texts[term];
 }
@@ -56,7 +58,8 @@ static unsigned query_field(unsigned term)
 }
 
 /* Whether the alternative that a term is in holds: each of its fields has a value that is there. */
-static bool query_alternative_holds(const struct query *q, const struct query_term *of, uint32_t held)
+static bool query_alternative_holds(const struct query *q, const struct query_term *of,
+				    uint32_t held)
 {
 	bool named[QUERY_FIELDS] = { false }, there[QUERY_FIELDS] = { false };
 
@@ -152,5 +155,6 @@ void query_file_random(struct query_file *file, unsigned number, uint64_t *rando
 		.boot_id = fixture_id(3000 + number / 2),
 	};
 
-	query_file_make(file, &options, 1 + (unsigned)query_random_below(random, 60), number, random);
+	query_file_make(file, &options, 1 + (unsigned)query_random_below(random, 60), number,
+			random);
 }

@@ -336,7 +336,8 @@ Test(plan, a_broken_array_ends_a_terms_set_not_the_plan)
 	bench_open(&b);
 	add(&b.match, "A=0");
 	bench_resolve(&b);
-	for (uint64_t at; count < 40 && (at = bench_next(&b, from, false, UINT64_MAX)); from = at + 1)
+	for (uint64_t at; count < 40 && (at = bench_next(&b, from, false, UINT64_MAX));
+	     from = at + 1)
 		cr_assert(eq(u64, at, offsets[count++]));
 	cr_expect(eq(u32, count, 5), "one in the object, four in the first array");
 	cr_expect(eq(u64, bench_next(&b, UINT64_MAX - 1, true, UINT64_MAX), offsets[4]));
