@@ -2,6 +2,8 @@
 /*
  * The engine's own entry points: making and freeing one, adding files, saying what is wanted. They
  * check their arguments and set state; the work is done when the scan is driven (drive.c).
+ *
+ * tidy: allow calls: the page that tells a fork cannot come from malloc().
  */
 #include "engine/engine.h"
 
@@ -14,7 +16,8 @@
 #include "engine/cursor.h"
 #include "engine/limits.h"
 
-#define ENGINE_ALL_FLAGS (JSCAN_TAKE_FD | JSCAN_ADD_LITERAL | JSCAN_ADD_ALL_MACHINES)
+#define ENGINE_PLACES_FLAGS                                                                        \
+	(JSCAN_PLACES_SYSTEM | JSCAN_PLACES_USER | JSCAN_PLACES_ALL_MACHINES)
 #define ENGINE_QUEUE_DEPTH_MAX 4096u
 #define ENGINE_THREADS_MAX 64u
 /* Nobody has more: numbers of files are 32 bits wide, and each costs some memory. */
@@ -210,11 +213,9 @@ int jscan_add_file(struct jscan *e, const char *path, unsigned flags)
 
 int jscan_add_directory(struct jscan *e, const char *path, unsigned flags)
 {
-	int r = engine_check_adding(e, flags, 0);
+	struct jscan_places places = { .size = sizeof(places), .directory = path, .flags = flags };
 
-	if (r < 0)
-		return r;
-	return path ? discover_directory(e, path, NULL) : -EINVAL;
+	return path && !flags ? jscan_add_places(e, &places) : -EINVAL;
 }
 
 int jscan_add_fd(struct jscan *e, int fd, const char *name, unsigned flags)
@@ -236,9 +237,30 @@ int jscan_add_fd(struct jscan *e, int fd, const char *name, unsigned flags)
 
 int jscan_add_system(struct jscan *e, unsigned flags)
 {
-	int r = engine_check_adding(e, flags, JSCAN_ADD_ALL_MACHINES);
+	struct jscan_places places = { .size = sizeof(places) };
 
-	return r < 0 ? r : discover_system(e, flags & JSCAN_ADD_ALL_MACHINES);
+	if (flags & ~JSCAN_ADD_ALL_MACHINES)
+		return -EINVAL;
+	if (flags)
+		places.flags = JSCAN_PLACES_ALL_MACHINES;
+	return jscan_add_places(e, &places);
+}
+
+int jscan_add_places(struct jscan *e, const struct jscan_places *given)
+{
+	struct jscan_places places = { 0 };
+	int r = engine_check_adding(e, 0, 0);
+
+	if (r < 0)
+		return r;
+	if (!given || given->size < sizeof(given->size))
+		return -EINVAL;
+	if (given->size > sizeof(places))
+		return -E2BIG;
+	memcpy(&places, given, given->size);
+	if (places.flags & ~ENGINE_PLACES_FLAGS)
+		return -EINVAL;
+	return discover_places(e, &places);
 }
 
 size_t jscan_files_added(const struct jscan *e)

@@ -3,6 +3,8 @@
  * What a source looks for in its file, step by step: the header, the newest entry, the terms of the
  * match, its place, the next entry. A step may run many times before it answers; it changes the
  * source at its end only, or where doing so twice makes no difference.
+ *
+ * tidy: allow sizes: the steps share statics, and are read one after the other.
  */
 #include <assert.h>
 #include <sys/stat.h>

@@ -1,4 +1,6 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT *
+ * tidy: allow calls: the arena is address space that is reserved once, not memory.
+ */
 /*
  * Decompression of payloads: specification section 4. The compressed bytes are hostile. A size that
  * they announce is never allocated for: results go into an arena whose address space is reserved
