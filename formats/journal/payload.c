@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: MIT *
- * tidy: allow calls: the arena is address space that is reserved once, not memory.
- */
+/* SPDX-License-Identifier: MIT */
 /*
  * Decompression of payloads: specification section 4. The compressed bytes are hostile. A size that
  * they announce is never allocated for: results go into an arena whose address space is reserved
@@ -9,6 +7,8 @@
  *
  * Memory that an unusually large payload took (arena pages, windows and dictionaries inside the
  * libraries) is given back at the next reset; below PAYLOAD_KEEP_BYTES it is kept.
+ *
+ * tidy: allow calls: the arena is address space that is reserved once, not memory.
  */
 #include <assert.h>
 #include <limits.h>
