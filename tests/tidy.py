@@ -25,6 +25,7 @@ FILE_LINES_MAX = 600
 TEST_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
 HEAD_LINES = 40
+WHOLE_INTERFACE = 'engine/include/jscan.h' # one file by design, as long as it has to be
 
 SOURCE = ('.c', '.h')
 SCRIPT = ('.py', '.sh')
@@ -139,7 +140,7 @@ class Tidy:
                 homes = CALL_HOMES.get(call, ())
                 if 'calls' not in allowed and not path.startswith(homes or ('/',)):
                     self.add(path, number, 'call of %s()' % call)
-        if 'sizes' in allowed:
+        if 'sizes' in allowed or path == WHOLE_INTERFACE:
             return
         lines_max = TEST_LINES_MAX if path.startswith('tests/') else FILE_LINES_MAX
         if len(lines) - 1 > lines_max:
