@@ -472,6 +472,8 @@ int jscan_fd(struct jscan *e)
 	if (r < 0)
 		return r;
 	e->foreign = true;
+	/* A submission can sleep for as long as a read: in somebody else's loop it must not. */
+	e->pool.async = true;
 	return io_event_fd(&e->io);
 }
 
