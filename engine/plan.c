@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+/* Elements of a damaged array that are passed over on the way to the next good one. */
+#define PLAN_WRONG_MAX 1024u
+
 /* Fills a node for MATCH and everything below it. */
 static int plan_node_init(struct plan_node *node, const struct match_node *match)
 {
@@ -175,6 +178,12 @@ static int plan_fill(struct plan_node *node, const struct journal *j, struct win
 	return node->offset_count > 0;
 }
 
+/* Whether an element is an offset, and at FROM or on its far side. */
+static inline bool plan_is_beyond(uint64_t offset, uint64_t from, bool backward)
+{
+	return offset != 0 && (backward ? offset <= from : offset >= from);
+}
+
 /* Seeks in the offsets at hand. 1 with the answer, 0 if it is not among them. */
 static int plan_seek_buffered(const struct plan_node *node, uint64_t from, bool backward,
 			      uint64_t *ret_offset)
@@ -194,14 +203,15 @@ static int plan_seek_buffered(const struct plan_node *node, uint64_t from, bool 
 	if (backward && node->offsets[low] != from)
 		low--;
 	*ret_offset = node->offsets[low];
-	return 1;
+	/* Damaged arrays are not in order. */
+	return plan_is_beyond(*ret_offset, from, backward);
 }
 
 /* plan_next() for a term. */
 static int plan_next_term(struct plan_node *node, const struct journal *j, struct window *w,
 			  uint64_t from, bool backward, uint64_t *ret_offset)
 {
-	uint64_t index;
+	uint64_t index, offset;
 	int r;
 
 	if (plan_seek_buffered(node, from, backward, ret_offset))
@@ -216,29 +226,51 @@ static int plan_next_term(struct plan_node *node, const struct journal *j, struc
 	} else if (index >= node->chain.count) {
 		return 0;
 	}
-	r = plan_fill(node, j, w, index, backward);
-	if (r <= 0)
-		return format_error_is_soft(r) ? 0 : r;
-	if (index - node->first_index >= node->offset_count)
-		return 0;
-	*ret_offset = node->offsets[index - node->first_index];
-	return backward ? *ret_offset <= from : *ret_offset >= from;
+	/* Usually the first element is the answer; empty slots and what stands out of order are
+	 * passed over, as far as that does not take for ever. */
+	for (unsigned n = 0; n < PLAN_WRONG_MAX; n++) {
+		if (n == 0 || index - node->first_index >= node->offset_count) {
+			r = plan_fill(node, j, w, index, backward);
+			if (r <= 0)
+				return format_error_is_soft(r) ? 0 : r;
+			if (index - node->first_index >= node->offset_count)
+				return 0;
+		}
+		offset = node->offsets[index - node->first_index];
+		if (likely(plan_is_beyond(offset, from, backward))) {
+			*ret_offset = offset;
+			return 1;
+		}
+		if (backward ? index-- == 0 : ++index >= node->chain.count)
+			return 0;
+	}
+	return 0;
 }
 
 static int plan_next_node(struct plan_node *node, const struct journal *j, struct window *w,
 			  uint64_t from, bool backward, uint64_t *ret_offset);
 
-/* plan_next() for a conjunction. */
+/* plan_next() for a conjunction. Children may take many steps to agree: how far they have come is
+ * kept when bytes are lacking, so that the next call does not take those steps again. */
 static int plan_next_and(struct plan_node *node, const struct journal *j, struct window *w,
 			 uint64_t from, bool backward, uint64_t *ret_offset)
 {
 	size_t agreed = 0, i = 0;
 	uint64_t at = from;
 
+	if (node->and_there && node->and_from == from && node->and_backward == backward)
+		at = node->and_at;
+	node->and_there = false;
 	while (agreed < node->child_count) {
 		uint64_t found;
 		int r = plan_next_node(&node->children[i], j, w, at, backward, &found);
 
+		if (r == -EAGAIN) {
+			node->and_there = true;
+			node->and_backward = backward;
+			node->and_from = from;
+			node->and_at = at;
+		}
 		if (r <= 0)
 			return r;
 		agreed = found == at ? agreed + 1 : 1;

@@ -18,6 +18,10 @@ struct plan_node {
 	size_t child_count;
 	bool empty;                   /* nothing in this file matches it */
 	uint64_t count_max;           /* entries that can match, at most */
+	/* MATCH_AND: from AND_FROM on in this direction nothing matches before AND_AT: how far the
+	 * last call came when bytes were lacking */
+	bool and_there, and_backward;
+	uint64_t and_from, and_at;
 	/* MATCH_TERM */
 	bool resolved;
 	uint64_t position;            /* where looking it up goes on */
