@@ -14,6 +14,14 @@
 
 /* How often the header of a file that is being written is read again before it is refused. */
 #define HEADER_TRIES 4u
+/*
+ * Entries do not overlap, so all of a file's together are no larger than the file. A hostile file's
+ * can be: each may claim the rest of the file as its items, and reading them all would take
+ * quadratic time. Damaged sizes are allowed for a few times over, then the file is given up.
+ */
+#define SOURCE_OVERLAP_MAX 8u
+/* Items of the newest entry that are searched for the machine's ID: more than any entry has. */
+#define SOURCE_MACHINE_ITEMS_MAX 4096u
 /* Bytes read beyond the start of the last object, to have the object itself. */
 #define SOURCE_TAIL_BYTES (64u << 10)
 
@@ -103,13 +111,15 @@ static int source_entry_machine(struct source *s, const struct entry_object *ent
 	static const char name[] = "_MACHINE_ID=";
 	const size_t name_size = sizeof(name) - 1;
 	const uint8_t *items;
+	uint64_t count = entry->n_items < SOURCE_MACHINE_ITEMS_MAX ? entry->n_items :
+								     SOURCE_MACHINE_ITEMS_MAX;
 	int r, lacking = 0;
 
 	*ret_id = s->journal.header.machine_id;
-	r = object_entry_items(&s->journal, &s->window, entry, 0, entry->n_items, &items);
+	r = object_entry_items(&s->journal, &s->window, entry, 0, count, &items);
 	if (r < 0)
 		return r == -EAGAIN ? r : 0;
-	for (uint64_t i = 0; i < entry->n_items && lacking < (int)WINDOW_WANTS_MAX; i++) {
+	for (uint64_t i = 0; i < count && lacking < (int)WINDOW_WANTS_MAX; i++) {
 		struct payload_view view;
 		jscan_id id;
 		char text[JSCAN_ID_TEXT_SIZE];
@@ -136,7 +146,7 @@ static int source_entry_machine(struct source *s, const struct entry_object *ent
 /* The last entry that can be read, for files whose header does not lead to it. */
 static int source_last_entry(struct source *s, struct entry_object *ret_entry)
 {
-	uint64_t i = s->chain.count;
+	uint64_t i = s->last_index && s->last_index < s->chain.count ? s->last_index : s->chain.count;
 
 	while (i > 0) {
 		uint64_t offset;
@@ -151,6 +161,8 @@ static int source_last_entry(struct source *s, struct entry_object *ret_entry)
 			return r;
 		/* Not an entry, or the chain is shorter than was promised: the one before it. */
 		i = i - 1 < s->chain.count ? i - 1 : s->chain.count;
+		s->last_index = i;
+		source_commit(s);
 	}
 	return -ENOENT;
 }
@@ -209,6 +221,8 @@ int source_step_plan(struct source *s)
 	}
 	payload_decoder_reset(e->reader.decoder);
 	r = plan_resolve(&s->plan, &s->journal, &s->window, e->reader.decoder);
+	if (r == -EAGAIN)
+		source_commit(s); /* terms go on where they were */
 	if (r < 0)
 		return r;
 	if (s->plan.root && s->plan.root->empty)
@@ -337,6 +351,28 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	return 0;
 }
 
+/* With a plan: where to begin to look, INDEX being that of the global chain. 0: nowhere. -EAGAIN. */
+static int source_place_offset(struct source *s, uint64_t index, uint64_t *ret_offset)
+{
+	bool backward = s->walk.backward;
+	uint64_t at = backward ? index - 1 : index;
+
+	*ret_offset = 0;
+	/* Empty slots stand where a chain claims more than it has: passed over, within reason. */
+	for (unsigned n = 0; n < SOURCE_OFFSETS && at < s->chain.count && *ret_offset == 0; n++) {
+		int r = chain_get(&s->chain, &s->journal, &s->window, at, ret_offset);
+
+		if (r == -EAGAIN)
+			return r;
+		if (r < 0)
+			*ret_offset = backward ? UINT64_MAX - 1 : 1;
+		at = backward ? at - 1 : at + 1;
+	}
+	if (backward && index > 0 && *ret_offset == 0)
+		*ret_offset = UINT64_MAX - 1;
+	return 0;
+}
+
 int source_step_locate(struct source *s)
 {
 	struct source_walk *walk = &s->walk;
@@ -365,21 +401,16 @@ int source_step_locate(struct source *s)
 		index = walk->backward ? s->chain.count : 0;
 	}
 	if (s->plan.root) {
-		uint64_t at = walk->backward ? index - 1 : index;
-
-		if (at < s->chain.count) {
-			r = chain_get(&s->chain, &s->journal, &s->window, at, &offset);
-			if (r == -EAGAIN)
-				return r;
-			if (r < 0)
-				offset = walk->backward ? UINT64_MAX - 1 : 1;
-		}
+		r = source_place_offset(s, index, &offset);
+		if (r < 0)
+			return r;
 	}
 	walk->index = index;
 	walk->from = offset;
 	walk->at = walk->count = 0;
 	walk->consumed_offset = 0;
 	walk->last_offset = 0;
+	walk->entry_bytes = 0;
 	walk->located = true;
 	s->candidate = CANDIDATE_UNKNOWN;
 	return 0;
@@ -536,12 +567,21 @@ int source_step_candidate(struct source *s)
 			continue;
 		}
 		r = object_entry(&s->journal, &s->window, offset, &s->entry);
+		if (r == 0 && unlikely(walk->entry_bytes + s->entry.size >
+				       SOURCE_OVERLAP_MAX * s->window.size_bytes)) {
+			problem_report(s, JSCAN_REASON_LIMIT, -EBADMSG, offset,
+				       "its entries overlap: together they are larger than the file");
+			s->candidate = CANDIDATE_NONE;
+			return 0;
+		}
 		wanted = true;
 		if (r == 0 && unlikely(filter))
 			r = source_filter(s, &s->entry, &wanted);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
 		source_skip_offset(s, offset);
+		if (r == 0)
+			walk->entry_bytes += s->entry.size;
 		if (r == 0 && wanted)
 			break;
 		if (r < 0)

@@ -44,6 +44,7 @@ struct source_walk {
 				  * backward; not used with a plan */
 	uint64_t from;           /* with a plan: where to look for the next match; 0: nowhere */
 	uint64_t last_offset;    /* of the last candidate: the next must be strictly beyond; 0 */
+	uint64_t entry_bytes;    /* of all entries met: see SOURCE_OVERLAP_MAX */
 	uint64_t consumed_offset; /* of the last entry that the merge took; 0 */
 	unsigned at, count; /* of offsets, those copied from the chain; backward: from the end */
 	uint64_t offsets[SOURCE_OFFSETS];
@@ -64,6 +65,7 @@ struct source {
 	bool pinned;             /* a step has waited: what it read stays until it commits */
 	unsigned refs;           /* references to entries of this file in the batch */
 	unsigned header_tries;
+	uint64_t last_index;     /* source_last_entry(): elements behind it are no entries; 0: begin */
 	struct io_op open_op;
 	struct io_stat stat;
 	struct image image;
