@@ -13,6 +13,18 @@
 
 /* Items looked at together. */
 #define READER_GROUP 4096u
+/* An entry may look at so many fields that are too large to be kept. */
+#define READER_LARGE_MAX 16u
+
+/*
+ * What one entry may still cost. An item is charged for its place in the list of fields too, so
+ * that an entry of many small ones, or of one many times over, ends; and for being looked at, so
+ * that what is left out does not make an entry go on for ever. What lies beyond is left out.
+ */
+struct reader_room {
+	uint64_t keep_bytes;  /* of fields that are kept */
+	uint64_t look_bytes;  /* of objects that are looked at; a large one counts in part only */
+};
 
 int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_bytes_max)
 {
@@ -122,7 +134,7 @@ static bool reader_has_name(const struct reader *r, const struct reader_filter *
 
 /* Decodes a payload if it has to be, and appends it. Damage is not an error here. */
 static int reader_take(struct reader *r, const struct payload_view *view, uint64_t offset,
-		       uint64_t *bytes_left)
+		       struct reader_room *room)
 {
 	const uint8_t *bytes = view->bytes;
 	uint64_t size = view->size;
@@ -140,24 +152,34 @@ static int reader_take(struct reader *r, const struct payload_view *view, uint64
 			return 0;
 		}
 	}
-	if (unlikely(size > *bytes_left)) {
+	if (unlikely(size > room->keep_bytes ||
+		     sizeof(*r->fields) > room->keep_bytes - size)) {
 		reader_damaged(r, offset, -ENOBUFS, "an entry is larger than the limit");
 		return 0;
 	}
-	*bytes_left -= size;
+	room->keep_bytes -= size + sizeof(*r->fields);
 	return reader_append(r, bytes, size, reader_name_size(bytes, size));
 }
 
 /* One item of an entry. 1: nothing more is needed of this entry. */
 static int reader_item(struct reader *r, const struct journal *j, struct window *w,
 		       const struct entry_object *entry, uint64_t offset,
-		       const struct reader_filter *filter, bool lacking, uint64_t *bytes_left)
+		       const struct reader_filter *filter, bool lacking, struct reader_room *room)
 {
 	struct payload_view view;
+	uint64_t cost;
 	size_t name = 0;
 	int error;
 
 	error = object_payload(j, w, offset, &view);
+	cost = DATA_PAYLOAD_REGULAR + (error < 0 ? 0 : view.size);
+	if (unlikely(cost > r->bytes_max / READER_LARGE_MAX))
+		cost = r->bytes_max / READER_LARGE_MAX;
+	if (unlikely(cost > room->look_bytes)) {
+		reader_damaged(r, entry->offset, -ENOBUFS, "an entry is larger than the limit");
+		return 1;
+	}
+	room->look_bytes -= cost;
 	if (unlikely(error < 0)) {
 		if (error == -EAGAIN)
 			return error;
@@ -167,7 +189,7 @@ static int reader_item(struct reader *r, const struct journal *j, struct window 
 	if (unlikely(lacking))
 		return 0; /* only looking for what else is missing */
 	if (filter->all)
-		return reader_take(r, &view, offset, bytes_left);
+		return reader_take(r, &view, offset, room);
 	error = reader_wants(r, filter, &view, &name);
 	if (error <= 0) {
 		if (error < 0)
@@ -176,7 +198,7 @@ static int reader_item(struct reader *r, const struct journal *j, struct window 
 	}
 	if (filter->first_only && filter->count > 1 && reader_has_name(r, filter, name))
 		return 0;
-	error = reader_take(r, &view, offset, bytes_left);
+	error = reader_take(r, &view, offset, room);
 	if (error < 0)
 		return error;
 	return filter->first_only && r->field_count == filter->count;
@@ -185,7 +207,7 @@ static int reader_item(struct reader *r, const struct journal *j, struct window 
 int reader_load(struct reader *r, const struct journal *j, struct window *w,
 		const struct entry_object *entry, const struct reader_filter *filter)
 {
-	uint64_t bytes_left = r->bytes_max;
+	struct reader_room room = { r->bytes_max, r->bytes_max * 2 };
 	bool lacking = false;
 
 	r->field_count = 0;
@@ -204,11 +226,11 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w,
 		}
 		for (uint64_t i = 0; i < count; i++) {
 			error = reader_item(r, j, w, entry, entry_item(j, items, i), filter,
-					    lacking, &bytes_left);
+					    lacking, &room);
 			if (likely(error == 0))
 				continue;
 			if (error > 0)
-				return 0;
+				return lacking ? -EAGAIN : 0;
 			if (error != -EAGAIN)
 				return error;
 			lacking = true;
