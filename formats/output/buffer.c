@@ -116,14 +116,6 @@ void output_size(struct output_buffer *b, uint64_t bytes)
 	output_byte(b, (uint8_t)units[unit]);
 }
 
-/* Appends the line that announces another boot. */
-void output_boot_line(struct output_buffer *b, const struct id128 *boot_id)
-{
-	output_text(b, "-- Boot ");
-	output_id(b, boot_id);
-	output_text(b, " --\n");
-}
-
 /* Appends an entry's cursor. */
 void output_cursor(struct output_buffer *b, const struct output_entry *entry)
 {

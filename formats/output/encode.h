@@ -20,6 +20,62 @@ struct text_view {
 	size_t size;
 };
 
+/* Appends a string, if there is one. */
+static inline void output_view(struct output_buffer *b, struct text_view v)
+{
+	if (v.size > 0)
+		output_bytes(b, v.bytes, v.size);
+}
+
+/* ---- colour.c --------------------------------------------------------------------------- */
+
+enum colour {
+	COLOUR_NOTHING,
+	COLOUR_NORMAL,
+	COLOUR_RED,
+	COLOUR_YELLOW,
+	COLOUR_HIGHLIGHT,
+	COLOUR_GREY,
+	COLOUR_BLUE,
+	COLOUR_BRIGHT_BLUE,
+	COLOUR_GREEN,
+	COLOUR_UNDERLINE,
+	COLOUR_COUNT
+};
+
+/* What is sent before and after a text, and before what a pattern matches in it. */
+struct colour_set {
+	struct text_view on;
+	struct text_view off;
+	struct text_view match;
+};
+
+struct text_view colour_text(const struct output_options *options, enum colour colour);
+struct colour_set colour_message(const struct output_options *options, struct text_view priority);
+void colour_print(const struct output_options *options, struct output_buffer *b, enum colour colour,
+		  const void *text, size_t size);
+
+/* ---- shorten.c -------------------------------------------------------------------------- */
+
+void shorten_print(struct output_buffer *b, const uint8_t *text, size_t size, size_t columns,
+		   unsigned percent, bool ascii);
+
+/* ---- link.c ----------------------------------------------------------------------------- */
+
+bool link_is_url(struct text_view text);
+void link_print_sign(const struct output_options *options, struct output_buffer *b,
+		     struct text_view url);
+size_t link_path_size(const struct output_options *options, struct text_view path);
+void link_write_path(const struct output_options *options, uint8_t *to, struct text_view path);
+
+/* ---- explain.c -------------------------------------------------------------------------- */
+
+bool explain_needs_field(const uint8_t *name, size_t size);
+void explain_print(const struct output_options *options, struct output_cache *cache,
+		   const struct output_entry *entry, struct output_buffer *b);
+void explain_print_link(const struct output_options *options, struct output_cache *cache,
+			const struct output_entry *entry, struct output_buffer *b);
+
 /* ---- printable.c ------------------------------------------------------------------------ */
 
 unsigned printable_character(const uint8_t *p, size_t size);
@@ -74,7 +130,11 @@ static inline struct text_view field_value(const struct output_field *f)
 /* How the lines of a text are laid out. */
 struct line_style {
 	size_t indent;    /* spaces before every line but the first */
-	bool stop_at_nul; /* a NUL ends what is shown of its line */
+	bool stop_at_nul; /* a NUL ends what is shown of its line, or of a part of it */
+	bool ascii;       /* dots instead of an ellipsis */
+	size_t width;     /* lines are shortened to this many columns, indentation included; 0: not */
+	size_t match_begin, match_end;
+	struct colour_set colours;
 };
 
 bool lines_try(struct output_buffer *b, const uint8_t *text, size_t size, size_t indent);
@@ -82,11 +142,23 @@ bool lines_try_tab(struct output_buffer *b, const uint8_t *text, size_t size, si
 void lines_print(struct output_buffer *b, const uint8_t *text, size_t size,
 		 const struct line_style *style);
 void lines_blob(struct output_buffer *b, uint64_t size);
+void lines_blob_mark(struct output_buffer *b, uint64_t size);
 
 /* ---- message.c: a message as the short family shows it ----------------------------------- */
 
+/* A message that is printed with more than its text. */
+struct message {
+	struct text_view text;
+	size_t indent;
+	size_t match_begin, match_end;
+	struct text_view config_file; /* made a link of where the message begins with it */
+	struct colour_set colours;
+};
+
 void message_print(const struct output_options *options, struct output_cache *cache,
 		   struct output_buffer *b, const uint8_t *message, size_t size, size_t indent);
+void message_print_decorated(const struct output_options *options, struct output_cache *cache,
+			     struct output_buffer *b, const struct message *message);
 
 /* ---- stamp.c: times ---------------------------------------------------------------------- */
 
@@ -134,7 +206,7 @@ void json_entry(const struct output_options *options, struct output_cache *cache
 void cat_entry(const struct output_options *options, const struct output_entry *entry,
 	       struct output_buffer *b);
 
-bool text_needs_field(const uint8_t *name, size_t size);
+bool text_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
 bool verbose_needs_field(const uint8_t *name, size_t size);
 
 #endif

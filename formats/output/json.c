@@ -14,12 +14,36 @@
 /* Bytes that are written before room is reserved anew: bounds what escaping may claim. */
 #define JSON_PIECE_SIZE 65536u
 
+/* What the colours of a key or a value take at most. */
+#define JSON_COLOURS_SIZE_MAX 16u
+
 /* Where a value is written. */
 struct json_writer {
 	struct output_buffer *b;
 	bool pretty;
 	bool all; /* long values too */
+	const struct output_options *options;
+	bool coloured;
 };
+
+/* Appends what is sent for a colour, if there are any. */
+static inline void json_colour(const struct json_writer *w, enum colour colour)
+{
+	if (unlikely(w->coloured))
+		output_view(w->b, colour_text(w->options, colour));
+}
+
+/* Writes the same to memory that has room for it; returns what follows. */
+static inline uint8_t *json_put_colour(const struct json_writer *w, uint8_t *to, enum colour colour)
+{
+	if (unlikely(w->coloured)) {
+		struct text_view v = colour_text(w->options, colour);
+
+		memcpy(to, v.bytes, v.size);
+		to += v.size;
+	}
+	return to;
+}
 
 /* Appends a line feed and DEPTH TABs, if the form is the pretty one. */
 static void json_break(const struct json_writer *w, size_t depth)
@@ -76,11 +100,13 @@ static size_t json_escape(struct output_buffer *b, const uint8_t *p, size_t size
 
 /* Appends a string; false, and nothing is appended, if it is not printable. True if memory runs
  * out: the buffer knows. */
-static bool json_string(struct output_buffer *b, const uint8_t *p, size_t size)
+static bool json_string(const struct json_writer *w, const uint8_t *p, size_t size)
 {
+	struct output_buffer *b = w->b;
 	size_t start = b->size;
 
 	output_byte(b, '"');
+	json_colour(w, COLOUR_GREEN);
 	for (size_t at = 0; at < size && !b->failed;) {
 		size_t piece_size = size - at < JSON_PIECE_SIZE ? size - at : JSON_PIECE_SIZE;
 		size_t done = json_escape(b, p + at, piece_size);
@@ -93,6 +119,7 @@ static bool json_string(struct output_buffer *b, const uint8_t *p, size_t size)
 		}
 		at += done;
 	}
+	json_colour(w, COLOUR_NORMAL);
 	output_byte(b, '"');
 	return true;
 }
@@ -106,6 +133,24 @@ static uint8_t *json_byte(uint8_t *to, unsigned byte)
 		*to++ = (uint8_t)('0' + byte / 10 % 10);
 	*to++ = (uint8_t)('0' + byte % 10);
 	return to;
+}
+
+/* The same with colours. */
+static void json_bytes_coloured(const struct json_writer *w, const uint8_t *p, size_t size,
+				size_t depth)
+{
+	uint8_t number[4];
+
+	output_byte(w->b, '[');
+	for (size_t at = 0; at < size && !w->b->failed; at++) {
+		if (at > 0)
+			output_byte(w->b, ',');
+		json_break(w, depth + 1);
+		colour_print(w->options, w->b, COLOUR_BRIGHT_BLUE, number,
+			     (size_t)(json_byte(number, p[at]) - number));
+	}
+	json_break(w, depth);
+	output_byte(w->b, ']');
 }
 
 /* Appends bytes, at least one, as an array of numbers. */
@@ -138,8 +183,12 @@ static void json_value(const struct json_writer *w, const struct output_field *f
 	struct text_view value = field_value(f);
 
 	if (f->size >= ENCODE_JSON_SIZE_MAX && !w->all)
-		output_text(w->b, "null");
-	else if (!json_string(w->b, value.bytes, value.size))
+		colour_print(w->options, w->b, COLOUR_HIGHLIGHT, "null", 4);
+	else if (json_string(w, value.bytes, value.size))
+		return;
+	else if (w->coloured)
+		json_bytes_coloured(w, value.bytes, value.size, depth);
+	else
 		json_bytes(w, value.bytes, value.size, depth);
 }
 
@@ -148,7 +197,7 @@ static void json_key(const struct json_writer *w, const void *name, size_t size,
 {
 	uint8_t *to;
 
-	if (!output_reserve(w->b, size + 8 + VEC16_SLACK))
+	if (!output_reserve(w->b, size + 8 + JSON_COLOURS_SIZE_MAX + VEC16_SLACK))
 		return;
 	to = w->b->bytes + w->b->size;
 	if (!first)
@@ -156,8 +205,10 @@ static void json_key(const struct json_writer *w, const void *name, size_t size,
 	if (w->pretty)
 		to = put_text(to, "\n\t");
 	*to++ = '"';
+	to = json_put_colour(w, to, COLOUR_GREEN);
 	short_copy(to, name, size);
 	to += size;
+	to = json_put_colour(w, to, COLOUR_NORMAL);
 	to = w->pretty ? put_text(to, "\" : ") : put_text(to, "\":");
 	w->b->size = (size_t)(to - w->b->bytes);
 }
@@ -194,15 +245,17 @@ static void json_member(const struct json_writer *w, const struct output_entry *
 }
 
 /* Appends the value of a member that is made of the entry's header. */
-static void json_header_value(struct output_buffer *b, const struct output_entry *entry,
+static void json_header_value(const struct json_writer *w, const struct output_entry *entry,
 			      unsigned which)
 {
+	struct output_buffer *b = w->b;
 	uint8_t *to;
 
-	if (!output_reserve(b, PUT_CURSOR_SIZE_MAX + 2 + VEC16_SLACK))
+	if (!output_reserve(b, PUT_CURSOR_SIZE_MAX + 2 + JSON_COLOURS_SIZE_MAX + VEC16_SLACK))
 		return;
 	to = b->bytes + b->size;
 	*to++ = '"';
+	to = json_put_colour(w, to, COLOUR_GREEN);
 	switch (which) {
 	case JSON_HEADER_CURSOR:
 		to = put_cursor(to, entry);
@@ -220,6 +273,7 @@ static void json_header_value(struct output_buffer *b, const struct output_entry
 		to = put_id(to, &entry->seqnum_id);
 		break;
 	}
+	to = json_put_colour(w, to, COLOUR_NORMAL);
 	*to++ = '"';
 	b->size = (size_t)(to - b->bytes);
 }
@@ -233,17 +287,19 @@ static void json_header(const struct json_writer *w, const struct output_entry *
 
 		json_key(w, json_header_names[i].text, json_header_names[i].size, i == 0);
 		if (more == JSON_GROUP_END) {
-			json_header_value(w->b, entry, i);
+			json_header_value(w, entry, i);
 			continue;
 		}
 		output_byte(w->b, '[');
 		json_break(w, 2);
-		json_header_value(w->b, entry, i);
+		json_header_value(w, entry, i);
 		json_rest(w, entry, groups, more);
 	}
 	json_key(w, "_BOOT_ID", sizeof("_BOOT_ID") - 1, false);
 	output_byte(w->b, '"');
+	json_colour(w, COLOUR_GREEN);
 	output_id(w->b, &entry->boot_id);
+	json_colour(w, COLOUR_NORMAL);
 	output_byte(w->b, '"');
 }
 
@@ -255,6 +311,8 @@ void json_entry(const struct output_options *options, struct output_cache *cache
 		.b = b,
 		.pretty = options->mode == OUTPUT_JSON_PRETTY,
 		.all = options->flags & OUTPUT_ALL,
+		.options = options,
+		.coloured = options->colours != OUTPUT_COLOURS_NONE,
 	};
 	struct json_groups groups;
 

@@ -11,6 +11,9 @@
  */
 #include "formats/output/encode.h"
 
+/* Of a text that is shortened no more lines are shown than this. */
+#define LINES_SHORT_COUNT 3u
+
 /* lines_try() for a constant CLASS of ASCII. */
 static inline __attribute__((always_inline)) bool lines_try_class(struct output_buffer *b,
 								  const uint8_t *text, size_t size,
@@ -74,35 +77,108 @@ bool lines_try_tab(struct output_buffer *b, const uint8_t *text, size_t size, si
 	return lines_try_class(b, text, size, indent, CLASS_TAB);
 }
 
-/* Prints a text whatever its bytes are. */
+/* Appends a part of a line. */
+static void lines_piece(struct output_buffer *b, const uint8_t *text, size_t size,
+			const struct line_style *style)
+{
+	if (style->stop_at_nul)
+		size = strnlen((const char *)text, size);
+	output_bytes(b, text, size);
+}
+
+/* Appends a line with its colours. What is matched is only found in a line that begins before it,
+ * and then at the line's start, as by the reference. */
+static void lines_whole(struct output_buffer *b, const uint8_t *line, size_t size, size_t at,
+			const struct line_style *style)
+{
+	size_t begin = style->match_begin, end = style->match_end < size ? style->match_end : size;
+
+	output_view(b, style->colours.on);
+	if (at <= begin && begin < size) {
+		if (end < begin)
+			end = begin;
+		lines_piece(b, line, begin, style);
+		output_view(b, style->colours.match);
+		lines_piece(b, line + begin, end - begin, style);
+		if (end < size) {
+			output_view(b, style->colours.on);
+			lines_piece(b, line + end, size - end, style);
+		}
+	} else {
+		lines_piece(b, line, size, style);
+	}
+	output_view(b, style->colours.off);
+	output_byte(b, '\n');
+}
+
+/* Appends what is shown of a line that does not fit. LAST: no more lines are shown after it. */
+static void lines_short(struct output_buffer *b, const uint8_t *line, size_t size, size_t at,
+			bool last, const struct line_style *style)
+{
+	size_t columns;
+
+	if (style->indent >= style->width || style->width - style->indent < 3) {
+		output_text(b, "...\n");
+		return;
+	}
+	columns = style->width - style->indent;
+	if (at > 0)
+		output_fill(b, ' ', style->indent);
+	output_view(b, style->colours.on);
+	if (columns > size + 3) {
+		output_bytes(b, line, size);
+		output_text(b, "...");
+	} else {
+		shorten_print(b, line, size, columns, last ? 100 : 90, style->ascii);
+	}
+	output_view(b, style->colours.off);
+	output_byte(b, '\n');
+}
+
+/* Prints a text whatever its bytes are. No text has no colours. */
 void lines_print(struct output_buffer *b, const uint8_t *text, size_t size,
 		 const struct line_style *style)
 {
 	size_t at = 0;
 
-	do {
-		const uint8_t *end = size > at ? memchr(text + at, '\n', size - at) : NULL;
+	if (size == 0) {
+		output_byte(b, '\n');
+		return;
+	}
+	for (unsigned count = 1; at < size; count++) {
+		const uint8_t *end = memchr(text + at, '\n', size - at);
 		size_t line_size = end ? (size_t)(end - text) - at : size - at;
-		size_t shown_size = line_size;
 
-		if (style->stop_at_nul && line_size > 0) {
-			const uint8_t *nul = memchr(text + at, 0, line_size);
+		if (style->width) {
+			bool last = count == LINES_SHORT_COUNT ||
+				    at + line_size + 1 >= ENCODE_TEXT_SIZE_MAX;
 
-			if (nul)
-				shown_size = (size_t)(nul - text) - at;
+			if (last || style->indent + line_size + 1 >= style->width) {
+				lines_short(b, text + at, line_size, at, last, style);
+				if (last)
+					break;
+				at += line_size + 1;
+				continue;
+			}
 		}
 		if (at > 0)
 			output_fill(b, ' ', style->indent);
-		output_bytes(b, text + at, shown_size);
-		output_byte(b, '\n');
+		lines_whole(b, text + at, line_size, at, style);
 		at += line_size + 1;
-	} while (at < size);
+	}
 }
 
-/* Prints what stands for a value of SIZE bytes that is not printable. */
-void lines_blob(struct output_buffer *b, uint64_t size)
+/* Prints what stands for a value of SIZE bytes that is not printable, without a line feed. */
+void lines_blob_mark(struct output_buffer *b, uint64_t size)
 {
 	output_byte(b, '[');
 	output_size(b, size);
-	output_text(b, " blob data]\n");
+	output_text(b, " blob data]");
+}
+
+/* The same as a line. */
+void lines_blob(struct output_buffer *b, uint64_t size)
+{
+	lines_blob_mark(b, size);
+	output_byte(b, '\n');
 }

@@ -146,6 +146,106 @@ static void message_print_whole(const struct output_options *options, struct out
 	cache_trim(cache);
 }
 
+/* How many of the first LIMIT bytes of a message are TABs, times what each is widened by: where a
+ * match moves to. */
+static size_t message_shift(struct text_view text, size_t limit)
+{
+	if (limit > text.size)
+		limit = text.size;
+	return message_tab_count(text.bytes, limit) * (MESSAGE_TAB_WIDTH - 1);
+}
+
+/* True if a message begins with the path of a configuration file that a link can be made of. */
+static bool message_begins_with_path(const struct message *m, struct text_view text)
+{
+	size_t size = m->config_file.size;
+
+	if (!m->config_file.bytes || size == 0 || size > text.size ||
+	    memcmp(text.bytes, m->config_file.bytes, size) != 0 || m->config_file.bytes[0] == 0)
+		return false;
+	if (size < text.size && text.bytes[size] != ':' && text.bytes[size] != ' ')
+		return false;
+	return m->match_begin == 0 || m->match_begin > size;
+}
+
+/*
+ * Prepares a message in the cache's scratch, where ROOM bytes are free before it. *RET_TEXT is the
+ * message as it is now; the match moves along. False if memory runs out.
+ */
+static bool message_prepare(const struct output_options *options, struct output_cache *cache,
+			    const struct output_buffer *b, size_t room, struct message *m)
+{
+	bool sanitise = !(options->flags & OUTPUT_ALL) &&
+			message_run(m->text.bytes, m->text.size) < m->text.size;
+	size_t more = room;
+
+	if (!sanitise && room == 0)
+		return true;
+	if (sanitise &&
+	    (__builtin_mul_overflow(message_tab_count(m->text.bytes, m->text.size),
+				    MESSAGE_TAB_WIDTH - 1, &more) ||
+	     __builtin_add_overflow(more, room, &more)))
+		return false;
+	if ((b->limit && more > b->limit) || !cache_scratch(cache, m->text.size, more))
+		return false;
+	if (sanitise) {
+		m->match_begin += message_shift(m->text, m->match_begin);
+		m->match_end += message_shift(m->text, m->match_end);
+		m->text.size = message_sanitise(cache->scratch + room, m->text.bytes, m->text.size);
+	} else {
+		memcpy(cache->scratch + room, m->text.bytes, m->text.size);
+	}
+	m->text.bytes = cache->scratch + room;
+	return true;
+}
+
+/* Prints a message with colours, a match, a link, shortened: whatever there is of these. */
+void message_print_decorated(const struct output_options *options, struct output_cache *cache,
+			     struct output_buffer *b, const struct message *message)
+{
+	bool all = options->flags & OUTPUT_ALL;
+	struct message m = *message;
+	struct text_view path = m.config_file;
+	struct line_style style = {
+		.indent = m.indent,
+		.stop_at_nul = all,
+		.ascii = options->flags & OUTPUT_ASCII,
+		.width = options->flags & OUTPUT_SHORTEN && !all ? options->width : 0,
+		.colours = m.colours,
+	};
+	size_t room = 0;
+
+	if (path.size > 0) {
+		path.size = strnlen((const char *)path.bytes, path.size);
+		room = path.size > 0 ? link_path_size(options, path) : 0;
+	}
+	if (!message_prepare(options, cache, b, room, &m)) {
+		b->failed = true;
+		return;
+	}
+	if (options->flags & OUTPUT_TRUNCATE_NEWLINE)
+		m.text.size = message_first_line(m.text.bytes, m.text.size);
+	if (!all && !text_is_printable(m.text.bytes, m.text.size, true)) {
+		lines_blob(b, m.text.size);
+		cache_trim(cache);
+		return;
+	}
+	if (room > 0 && message_begins_with_path(&m, m.text)) {
+		size_t shift = room - m.config_file.size;
+
+		/* Unsigned, so that it may also go back: by a path that holds a NUL. */
+		m.text.bytes -= shift;
+		m.text.size += shift;
+		link_write_path(options, (uint8_t *)m.text.bytes, path);
+		m.match_begin += shift;
+		m.match_end += shift;
+	}
+	style.match_begin = m.match_begin;
+	style.match_end = m.match_end;
+	lines_print(b, m.text.bytes, m.text.size, &style);
+	cache_trim(cache);
+}
+
 /* Prints a message, with INDENT spaces before every line but the first. */
 void message_print(const struct output_options *options, struct output_cache *cache,
 		   struct output_buffer *b, const uint8_t *message, size_t size, size_t indent)

@@ -102,6 +102,7 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 
 	if (buffer->failed)
 		return -ENOMEM;
+	cache->catalog_failures = 0;
 	switch (options->mode) {
 	case OUTPUT_VERBOSE:
 		verbose_entry(options, cache, entry, buffer);
@@ -140,6 +141,18 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 	return 0;
 }
 
+/* Appends the line that announces another boot. */
+void output_boot_line(const struct output_options *options, struct output_buffer *b,
+		      const struct id128 *boot_id)
+{
+	output_view(b, colour_text(options, COLOUR_HIGHLIGHT));
+	output_text(b, "-- Boot ");
+	output_id(b, boot_id);
+	output_text(b, " --");
+	output_view(b, colour_text(options, COLOUR_NORMAL));
+	output_byte(b, '\n');
+}
+
 /* True if the mode looks at fields called NAME. */
 bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size)
 {
@@ -151,18 +164,22 @@ bool output_needs_field(const struct output_options *options, const uint8_t *nam
 		/* An invalid name ends the entry, a time is shown, whatever is listed. */
 		return !list || !field_name_is_valid(name, size) ||
 		       field_is_listed(list, name, size) ||
-		       (options->mode == OUTPUT_VERBOSE && verbose_needs_field(name, size));
+		       (options->mode == OUTPUT_VERBOSE &&
+			(verbose_needs_field(name, size) ||
+			 (options->flags & OUTPUT_CATALOG && explain_needs_field(name, size))));
 	case OUTPUT_JSON:
 	case OUTPUT_JSON_PRETTY:
 	case OUTPUT_JSON_SSE:
 	case OUTPUT_JSON_SEQ:
 		return field_name_is_valid(name, size) && field_is_listed(list, name, size);
 	case OUTPUT_CAT:
+		if (options->colours && size == 8 && memcmp(name, "PRIORITY", 8) == 0)
+			return true;
 		if (list)
 			return field_name_is_valid(name, size) && field_is_listed(list, name, size);
 		return size == 7 && memcmp(name, "MESSAGE", 7) == 0;
 	default:
-		return text_needs_field(name, size);
+		return text_needs_field(options, name, size);
 	}
 }
 

@@ -6,6 +6,7 @@
 #ifndef FORMATS_OUTPUT_OUTPUT_H
 #define FORMATS_OUTPUT_OUTPUT_H
 
+#include "formats/catalog/catalog.h"
 #include "formats/format.h"
 #include "formats/journal/journal.h"
 
@@ -78,6 +79,8 @@ struct output_entry {
 	struct id128 seqnum_id;
 	const struct output_field *fields; /* in enumeration order */
 	size_t field_count;
+	uint64_t match_begin;              /* what a pattern matches in the first MESSAGE; */
+	uint64_t match_end;                /* 0, 0 without a pattern */
 };
 
 enum output_mode { /* same values as enum jscan_mode */
@@ -104,12 +107,34 @@ enum output_mode { /* same values as enum jscan_mode */
 #define OUTPUT_UTC (1u << 1)
 #define OUTPUT_NO_HOSTNAME (1u << 2)
 #define OUTPUT_TRUNCATE_NEWLINE (1u << 3)
+/* Bit 4 is the engine's: boot lines. */
+#define OUTPUT_SHORTEN (1u << 5)      /* lines that do not fit, and long values in verbose */
+#define OUTPUT_LINKS (1u << 6)        /* to documentation and configuration files */
+#define OUTPUT_CATALOG (1u << 7)      /* explanations from the catalog */
+#define OUTPUT_ASCII (1u << 8)        /* the locale is not one of UTF-8: signs are made of ASCII */
+#define OUTPUT_NO_UNDERLINE (1u << 9) /* the terminal is one that shows it badly */
+
+enum output_colours {
+	OUTPUT_COLOURS_NONE = 0,
+	OUTPUT_COLOURS_16,
+	OUTPUT_COLOURS_256,
+	OUTPUT_COLOURS_24BIT,
+	OUTPUT_COLOURS_COUNT
+};
 
 /* How to print: constant during a scan, shared by all threads. */
 struct output_options {
 	enum output_mode mode;
 	unsigned flags;
 	const char *const *fields; /* --output-fields, ended by NULL; or NULL */
+	enum output_colours colours;
+	unsigned width;                /* of a line, in columns, with OUTPUT_SHORTEN */
+	const char *const *excluded;   /* identifiers that short does not show; NULL at the end;
+					* or NULL */
+	const struct catalog *catalog; /* or NULL: there is none, ... */
+	int catalog_error;             /* ... for this reason, or simply none: 0 or -ENOENT */
+	const char *node_name;         /* of this machine, for links to files; or NULL */
+	const char *directory;         /* that relative paths in links start from; or NULL */
 };
 
 /* Longest name of a time zone that is shown. */
@@ -130,6 +155,9 @@ struct output_cache {
 	uint8_t text[96];
 	uint8_t *scratch;     /* for entries out of the ordinary */
 	size_t scratch_size;
+	/* Set by output_entry(): how often the catalog failed for this entry, and why. */
+	unsigned catalog_failures;
+	int catalog_error;
 };
 
 /* Frees what the cache holds; it may be used again. */
@@ -161,7 +189,8 @@ bool output_needs_field(const struct output_options *options, const uint8_t *nam
 bool output_needs_first_only(const struct output_options *options);
 
 /* "-- Boot <id> --" and a line feed. */
-void output_boot_line(struct output_buffer *b, const struct id128 *boot_id);
+void output_boot_line(const struct output_options *options, struct output_buffer *b,
+		      const struct id128 *boot_id);
 
 /* The cursor of an entry, without a NUL. */
 void output_cursor(struct output_buffer *b, const struct output_entry *entry);

@@ -32,6 +32,65 @@ bool verbose_needs_field(const uint8_t *name, size_t size)
 					       field_is(&f, "_SOURCE_MONOTONIC_TIMESTAMP"));
 }
 
+/* Appends the value of CONFIG_FILE as it is shown with colours: up to a NUL, and as a link if links
+ * are wanted. An empty one is shown like any other. */
+static void verbose_config_file(const struct output_options *options, struct output_cache *cache,
+				struct output_buffer *b, struct text_view value,
+				const struct line_style *style)
+{
+	struct text_view path = { value.bytes,
+				  strnlen((const char *)value.bytes, value.size) };
+
+	if (path.size > 0)
+		value = path;
+	if (path.size > 0 && options->flags & OUTPUT_LINKS) {
+		value.size = link_path_size(options, path);
+		if (!cache_scratch(cache, value.size, 0)) {
+			b->failed = true;
+			return;
+		}
+		link_write_path(options, cache->scratch, path);
+		value.bytes = cache->scratch;
+	}
+	lines_print(b, value.bytes, value.size, style);
+	cache_trim(cache);
+}
+
+/* Appends a field with a valid name, in colours or shortened. The end of the colour comes after the
+ * line feed, as the reference has it. */
+static void verbose_field_decorated(const struct output_options *options,
+				    struct output_cache *cache, const struct output_field *f,
+				    struct output_buffer *b)
+{
+	struct text_view value = field_value(f);
+	const struct line_style style = { .indent = 4 + (size_t)f->name_size + 1,
+					  .stop_at_nul = true };
+	enum colour colour = COLOUR_NOTHING;
+	struct text_view off;
+
+	if (field_is(f, "MESSAGE"))
+		colour = COLOUR_HIGHLIGHT;
+	else if (f->bytes[0] == '_')
+		colour = COLOUR_GREEN;
+	off = colour_text(options, colour ? COLOUR_NORMAL : COLOUR_NOTHING);
+	output_fill(b, ' ', 4);
+	output_view(b, colour_text(options, colour));
+	output_bytes(b, f->bytes, (size_t)f->name_size + 1);
+	if (!(options->flags & OUTPUT_ALL) &&
+	    ((options->flags & OUTPUT_SHORTEN && f->size >= ENCODE_TEXT_SIZE_MAX) ||
+	     !text_is_printable(value.bytes, value.size, true))) {
+		lines_blob_mark(b, value.size);
+		output_view(b, off);
+		output_byte(b, '\n');
+		return;
+	}
+	if (options->colours && field_is(f, "CONFIG_FILE"))
+		verbose_config_file(options, cache, b, value, &style);
+	else
+		lines_print(b, value.bytes, value.size, &style);
+	output_view(b, off);
+}
+
 /* Appends a field with a valid name. */
 static void verbose_field(const struct output_options *options, const struct output_field *f,
 			  struct output_buffer *b)
@@ -53,6 +112,24 @@ static void verbose_field(const struct output_options *options, const struct out
 	}
 }
 
+/* Appends the header line. It ends in grey: the reference does not end that colour. */
+static void verbose_header(const struct output_options *options, struct output_cache *cache,
+			   const struct output_entry *entry, uint64_t realtime,
+			   struct output_buffer *b)
+{
+	if (!(options->flags & OUTPUT_NO_UNDERLINE))
+		output_view(b, colour_text(options, COLOUR_UNDERLINE));
+	calendar_time(options, cache, b, realtime, STAMP_FULL, true);
+	output_view(b, colour_text(options, COLOUR_NORMAL));
+	output_byte(b, ' ');
+	output_view(b, colour_text(options, COLOUR_GREY));
+	output_byte(b, '[');
+	output_cursor(b, entry);
+	output_byte(b, ']');
+	output_view(b, colour_text(options, COLOUR_GREY));
+	output_byte(b, '\n');
+}
+
 /* Appends an entry. */
 void verbose_entry(const struct output_options *options, struct output_cache *cache,
 		   const struct output_entry *entry, struct output_buffer *b)
@@ -61,16 +138,19 @@ void verbose_entry(const struct output_options *options, struct output_cache *ca
 
 	if (display.realtime == 0 || display.realtime >= STAMP_TIME_END)
 		return;
-	calendar_time(options, cache, b, display.realtime, STAMP_FULL, true);
-	output_text(b, " [");
-	output_cursor(b, entry);
-	output_text(b, "]\n");
+	verbose_header(options, cache, entry, display.realtime, b);
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 
 		if (!field_is_valid(f))
 			break;
-		if (field_is_listed(options->fields, f->bytes, f->name_size))
+		if (!field_is_listed(options->fields, f->bytes, f->name_size))
+			continue;
+		if (likely(!options->colours && !(options->flags & OUTPUT_SHORTEN)))
 			verbose_field(options, f, b);
+		else
+			verbose_field_decorated(options, cache, f, b);
 	}
+	if (options->flags & OUTPUT_CATALOG)
+		explain_print(options, cache, entry, b);
 }

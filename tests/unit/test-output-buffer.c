@@ -159,7 +159,7 @@ Test(output_buffer, boot_line_names_the_boot, .fini = buffer_fini)
 	struct id128 id;
 
 	memset(id.bytes, 0xa5, sizeof(id.bytes));
-	output_boot_line(&buffer, &id);
+	output_boot_line(&(struct output_options){ 0 }, &buffer, &id);
 	cr_expect(eq(str, buffer_text(),
 		     (char *)"-- Boot a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5 --\n"));
 }
