@@ -138,3 +138,18 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 	*ret_seek = seek;
 	return 0;
 }
+
+bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
+		  const struct entry_object *entry)
+{
+	if (seek->has_seqnum && (seek->seqnum != entry->seqnum ||
+				 memcmp(&seek->seqnum_id, seqnum_id, sizeof(*seqnum_id)) != 0))
+		return false;
+	if (seek->has_monotonic &&
+	    (seek->monotonic != entry->monotonic ||
+	     memcmp(&seek->boot_id, &entry->boot_id, sizeof(seek->boot_id)) != 0))
+		return false;
+	if (seek->has_realtime && seek->realtime != entry->realtime)
+		return false;
+	return !seek->has_hash || seek->hash == entry->xor_hash;
+}

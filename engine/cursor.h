@@ -3,9 +3,17 @@
 #ifndef ENGINE_CURSOR_H
 #define ENGINE_CURSOR_H
 
+#include <stdbool.h>
+
 struct engine_seek;
+struct entry_object;
+struct id128;
 
 /* Parses a cursor as specification 8.3 says. -EINVAL; *ret_seek is a SEEK_PLACE. */
 int cursor_parse(const char *text, struct engine_seek *ret_seek);
+
+/* True if all parts of a cursor agree with an entry, of a file with this sequence number ID. */
+bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
+		  const struct entry_object *entry);
 
 #endif

@@ -14,6 +14,25 @@
 
 #include "engine/engine.h"
 
+/* Users that --user shows the system's files to as well: those of the system, of services with a
+ * user made up for them, nobody, and those of containers. */
+#define DISCOVER_SYSTEM_UID_MAX 999u
+#define DISCOVER_DYNAMIC_UID_MIN 61184u
+#define DISCOVER_DYNAMIC_UID_MAX 65519u
+#define DISCOVER_NOBODY_UID 65534u
+#define DISCOVER_CONTAINER_UID_MIN 524288u
+#define DISCOVER_CONTAINER_UID_MAX 1879048191u
+
+/* What of a directory is wanted. */
+struct discover_scope {
+	const char *machine;       /* the only ID to enter; NULL: any */
+	const char *log_namespace; /* as jscan_places has it; NULL: the default */
+	bool deeper;               /* sub-directories are entered */
+	bool all_names;            /* whatever the file is called */
+	bool system, user;         /* else: these kinds of names */
+	uid_t uid;
+};
+
 /* True if NAME ends like a journal's. */
 static bool discover_is_journal(const char *name)
 {
@@ -23,10 +42,46 @@ static bool discover_is_journal(const char *name)
 	       (size >= 9 && strcmp(name + size - 9, ".journal~") == 0);
 }
 
-/* True if NAME is a 128-bit ID: 32 hex digits, or 36 characters with dashes. */
-static bool discover_is_id(const char *name, char hex[JSCAN_ID_TEXT_SIZE])
+/* True if a journal's name is PREFIX alone or with "@" and what marks archived files. */
+static bool discover_has_prefix(const char *name, const char *prefix)
 {
-	size_t size = strlen(name), digits = 0;
+	size_t size = strlen(prefix);
+
+	if (strncmp(name, prefix, size) != 0)
+		return false;
+	return name[size] == '@' || strcmp(name + size, ".journal") == 0 ||
+	       strcmp(name + size, ".journal~") == 0;
+}
+
+/* True if a user's messages may stand in the system's files. */
+static bool discover_is_system_uid(uid_t uid)
+{
+	return uid <= DISCOVER_SYSTEM_UID_MAX || uid == DISCOVER_NOBODY_UID ||
+	       (uid >= DISCOVER_DYNAMIC_UID_MIN && uid <= DISCOVER_DYNAMIC_UID_MAX) ||
+	       (uid >= DISCOVER_CONTAINER_UID_MIN && uid <= DISCOVER_CONTAINER_UID_MAX);
+}
+
+/* True if a file is of the kinds that are wanted. */
+static bool discover_wants_file(const struct discover_scope *scope, const char *name)
+{
+	char prefix[32];
+
+	if (!discover_is_journal(name))
+		return false;
+	if (scope->all_names)
+		return true;
+	if ((scope->system || (scope->user && discover_is_system_uid(scope->uid))) &&
+	    discover_has_prefix(name, "system"))
+		return true;
+	snprintf(prefix, sizeof(prefix), "user-%u", (unsigned)scope->uid);
+	return scope->user && discover_has_prefix(name, prefix);
+}
+
+/* True if the first SIZE bytes of NAME are a 128-bit ID: 32 hex digits, or 36 characters with
+ * dashes. */
+static bool discover_is_id(const char *name, size_t size, char hex[JSCAN_ID_TEXT_SIZE])
+{
+	size_t digits = 0;
 	jscan_id id;
 
 	if (size != 32 && size != 36)
@@ -91,7 +146,7 @@ static char *discover_join(const char *directory, const char *name)
 	size_t size = strlen(directory);
 	char *path;
 
-	while (size > 1 && directory[size - 1] == '/')
+	while (size > 0 && directory[size - 1] == '/')
 		size--;
 	if (asprintf(&path, "%.*s/%s", (int)size, directory, name) < 0)
 		return NULL;
@@ -106,11 +161,27 @@ static bool discover_is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Adds what a directory holds; MACHINE as for discover_directory(), DEEPER: enter its
- * sub-directories too. */
-static int discover_list(struct jscan *e, const char *path, const char *machine, bool deeper)
+/* True if a directory's name, an ID and perhaps a namespace behind it, is one to enter. */
+static bool discover_wants_directory(const struct discover_scope *scope, const char *name)
 {
+	const char *dot = strchr(name, '.'), *wanted = scope->log_namespace;
 	char hex[JSCAN_ID_TEXT_SIZE];
+
+	if (!scope->deeper || !discover_is_id(name, dot ? (size_t)(dot - name) : strlen(name), hex))
+		return false;
+	if (scope->machine && strcasecmp(hex, scope->machine) != 0)
+		return false;
+	if (wanted && strcmp(wanted, "*") == 0)
+		return true;
+	if (!dot)
+		return !wanted || !*wanted || *wanted == '+';
+	return wanted && *wanted && strcmp(wanted + (*wanted == '+'), dot + 1) == 0;
+}
+
+/* Adds what a directory holds. */
+static int discover_list(struct jscan *e, const char *path, const struct discover_scope *scope)
+{
+	struct discover_scope inner = *scope;
 	struct source *s;
 	size_t count = 0;
 	char **names = NULL;
@@ -118,10 +189,11 @@ static int discover_list(struct jscan *e, const char *path, const char *machine,
 
 	if (r < 0)
 		return r;
+	inner.deeper = false;
 	qsort(names, count, sizeof(*names), discover_compare);
 	for (size_t i = 0; i < count; i++) {
-		bool journal = discover_is_journal(names[i]);
-		bool id = !journal && deeper && discover_is_id(names[i], hex);
+		bool journal = discover_wants_file(scope, names[i]);
+		bool id = !journal && discover_wants_directory(scope, names[i]);
 		char *child = NULL;
 
 		if (r == 0 && (journal || id)) {
@@ -130,9 +202,8 @@ static int discover_list(struct jscan *e, const char *path, const char *machine,
 		}
 		if (r == 0 && journal && !discover_is_directory(child))
 			r = engine_add_source(e, child, &s);
-		else if (r == 0 && id && (!machine || strcasecmp(hex, machine) == 0) &&
-			 discover_is_directory(child)) {
-			int error = discover_list(e, child, NULL, false);
+		else if (r == 0 && id && discover_is_directory(child)) {
+			int error = discover_list(e, child, &inner);
 
 			if (error == -ENOMEM)
 				r = error;
@@ -147,10 +218,6 @@ static int discover_list(struct jscan *e, const char *path, const char *machine,
 	return r;
 }
 
-int discover_directory(struct jscan *e, const char *path, const char *machine)
-{
-	return discover_list(e, path, machine, true);
-}
 
 int discover_glob(struct jscan *e, const char *pattern)
 {
@@ -181,33 +248,60 @@ static void discover_machine_id(char hex[JSCAN_ID_TEXT_SIZE])
 	hex[size] = '\0';
 }
 
-int discover_system(struct jscan *e, bool all_machines)
+/* Adds the usual directories below a root. Those that are missing are passed over. */
+static int discover_usual(struct jscan *e, const char *root, struct discover_scope *scope)
 {
 	/* Volatile journals are this machine's, whatever ID their directory is named by. */
 	static const struct {
 		const char *path;
 		bool local;
 		bool merged;
-	} roots[] = {
+	} usual[] = {
 		{ "/run/log/journal", true, true },
 		{ "/var/log/journal", false, true },
 		{ "/var/log/journal/remote", false, false },
 	};
-	char machine[JSCAN_ID_TEXT_SIZE];
+	const char *machine = scope->machine;
 
-	discover_machine_id(machine);
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		char *path;
 		int r;
 
-		if (!roots[i].merged && !all_machines)
+		if (!usual[i].merged && machine)
 			continue;
-		r = discover_directory(e, roots[i].path,
-				       roots[i].local || all_machines ? NULL : machine);
+		path = discover_join(*root ? root : "/", usual[i].path + 1);
+		if (!path)
+			return -ENOMEM;
+		scope->machine = usual[i].local ? NULL : machine;
+		r = discover_list(e, path, scope);
+		if (r < 0 && r != -ENOMEM && r != -ENOENT)
+			problem_report_path(e, path, JSCAN_REASON_OPEN, r,
+					    "the directory cannot be read");
+		free(path);
 		if (r == -ENOMEM)
 			return r;
-		if (r < 0 && r != -ENOENT)
-			problem_report_path(e, roots[i].path, JSCAN_REASON_OPEN, r,
-					    "the directory cannot be read");
 	}
 	return 0;
+}
+
+int discover_places(struct jscan *e, const struct jscan_places *places)
+{
+	const char *root = places->root && strcmp(places->root, "/") != 0 ? places->root : "";
+	char machine[JSCAN_ID_TEXT_SIZE];
+	struct discover_scope scope = {
+		.deeper = true,
+		.all_names = !(places->flags & (JSCAN_PLACES_SYSTEM | JSCAN_PLACES_USER)),
+		.system = places->flags & JSCAN_PLACES_SYSTEM,
+		.user = places->flags & JSCAN_PLACES_USER,
+		.uid = getuid(),
+	};
+
+	if (places->directory)
+		return discover_list(e, places->directory, &scope);
+	scope.log_namespace = places->log_namespace;
+	if (!*root && !(places->flags & JSCAN_PLACES_ALL_MACHINES)) {
+		discover_machine_id(machine);
+		scope.machine = machine;
+	}
+	return discover_usual(e, root, &scope);
 }

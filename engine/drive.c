@@ -46,6 +46,9 @@ static int drive_fill(struct jscan *e, unsigned max)
 
 	if (b->at < b->count)
 		return 1;
+	if (b->count > 0)
+		engine_keep_position(&e->last, b->refs[b->count - 1].source,
+				     &b->refs[b->count - 1].entry);
 	b->at = b->count = 0;
 	while (b->count < max && !b->ended) {
 		struct source *s;
@@ -456,6 +459,7 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 	if (r > 0) {
 		e->batch.handed = true;
 		e->stats.entries++;
+		e->shown++;
 		*ret_entry = &e->entry;
 	}
 	return r;

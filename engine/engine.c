@@ -450,6 +450,16 @@ int jscan_seek_cursor(struct jscan *e, const char *cursor)
 	return r < 0 ? r : engine_seek(e, &seek);
 }
 
+int jscan_seek_after_cursor(struct jscan *e, const char *cursor)
+{
+	int r = jscan_seek_cursor(e, cursor);
+
+	if (r < 0)
+		return r;
+	e->seek.after = true;
+	return 0;
+}
+
 int jscan_set_follow(struct jscan *e, int follow)
 {
 	int r = engine_check(e);

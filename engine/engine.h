@@ -41,6 +41,7 @@ enum engine_seek_kind {
 struct engine_seek {
 	enum engine_seek_kind kind;
 	bool set;             /* by the caller; else it follows from direction and bounds */
+	bool after;           /* an entry that is exactly there is passed over */
 	bool has_seqnum, has_monotonic, has_realtime, has_hash;
 	struct id128 seqnum_id, boot_id;
 	uint64_t seqnum, monotonic, realtime, hash;
@@ -52,6 +53,13 @@ struct engine_wave {
 	bool (*wants)(const struct source *s); /* which sources; NULL: all that are usable */
 	size_t next;    /* source that has not been tried yet */
 	size_t pending; /* tried, not answered */
+};
+
+/* An entry that reading has come to. */
+struct engine_position {
+	bool known;
+	struct entry_object entry;
+	struct id128 seqnum_id;
 };
 
 /* A sink that is not ready is asked again after this. */
@@ -100,6 +108,9 @@ struct jscan {
 	struct reader reader;
 	struct output_cache cache;
 	struct reader_filter filter; /* what the sinks need of an entry */
+	uint64_t skipped_realtime; /* of the last entry of these */
+	struct engine_position last;   /* what the batch held last, before what it holds now */
+	struct engine_position beyond; /* what ended the scan by lying beyond a bound */
 	struct jscan_entry entry; /* handed out by jscan_next() and to sinks */
 	bool has_previous;
 	struct id128 previous_boot_id;
@@ -167,10 +178,12 @@ void engine_reposition(struct jscan *engine);
 
 /* ---- discover.c ------------------------------------------------------------------------- */
 
-/* MACHINE: the only sub-directory to enter, by its ID; NULL: all of them. */
-int discover_directory(struct jscan *engine, const char *path, const char *machine);
+/* Keeps an entry of a source as a position. */
+void engine_keep_position(struct engine_position *position, const struct source *s,
+			  const struct entry_object *entry);
+
+int discover_places(struct jscan *engine, const struct jscan_places *places);
 int discover_glob(struct jscan *engine, const char *pattern);
-int discover_system(struct jscan *engine, bool all_machines);
 
 /* ---- problem.c -------------------------------------------------------------------------- */
 

@@ -77,37 +77,84 @@ const struct jscan_entry_info *jscan_entry_info(const struct jscan_entry *entry)
 	return &entry->info;
 }
 
+/* Writes the cursor of an entry as its parts are given. */
+static char *entry_cursor_text(const struct id128 *seqnum_id, const struct id128 *boot_id,
+			       const uint64_t numbers[4], char *text)
+{
+	char seqnum_text[JSCAN_ID_TEXT_SIZE], boot_text[JSCAN_ID_TEXT_SIZE];
+	jscan_id seqnum, boot;
+
+	memcpy(seqnum.bytes, seqnum_id->bytes, sizeof(seqnum.bytes));
+	memcpy(boot.bytes, boot_id->bytes, sizeof(boot.bytes));
+	snprintf(text, JSCAN_CURSOR_SIZE, "s=%s;i=%llx;b=%s;m=%llx;t=%llx;x=%llx",
+		 jscan_id_format(&seqnum, seqnum_text), (unsigned long long)numbers[0],
+		 jscan_id_format(&boot, boot_text), (unsigned long long)numbers[1],
+		 (unsigned long long)numbers[2], (unsigned long long)numbers[3]);
+	return text;
+}
+
+/* The IDs of an entry in the engine's own form. */
+static struct id128 entry_id(const jscan_id *id)
+{
+	struct id128 own;
+
+	memcpy(own.bytes, id->bytes, sizeof(own.bytes));
+	return own;
+}
+
 char *jscan_entry_cursor(const struct jscan_entry *entry, char *text)
 {
-	char seqnum_id[JSCAN_ID_TEXT_SIZE], boot_id[JSCAN_ID_TEXT_SIZE];
+	const struct jscan_entry_info *info = &entry->info;
+	const struct id128 seqnum_id = entry_id(&info->seqnum_id), boot_id = entry_id(&info->boot_id);
+	const uint64_t numbers[4] = { info->seqnum, info->monotonic_usec, info->realtime_usec,
+				      info->hash };
 
-	snprintf(text, JSCAN_CURSOR_SIZE, "s=%s;i=%llx;b=%s;m=%llx;t=%llx;x=%llx",
-		 jscan_id_format(&entry->info.seqnum_id, seqnum_id),
-		 (unsigned long long)entry->info.seqnum,
-		 jscan_id_format(&entry->info.boot_id, boot_id),
-		 (unsigned long long)entry->info.monotonic_usec,
-		 (unsigned long long)entry->info.realtime_usec,
-		 (unsigned long long)entry->info.hash);
-	return text;
+	return entry_cursor_text(&seqnum_id, &boot_id, numbers, text);
+}
+
+int jscan_position_cursor(const struct jscan *e, char *text)
+{
+	const struct batch *b = &e->batch;
+	const struct engine_position *position = e->beyond.known ? &e->beyond : &e->last;
+	const struct batch_ref *ref = NULL;
+
+	/* What has been handed on of the batch, if the scan has not ended behind it. */
+	if (b->at > 0 && b->at <= b->count)
+		ref = &b->refs[b->at - 1];
+	if (b->handed && b->at < b->count)
+		ref = &b->refs[b->at];
+	if (ref && (b->at < b->count || !e->beyond.known)) {
+		const uint64_t numbers[4] = { ref->entry.seqnum, ref->entry.monotonic,
+					      ref->entry.realtime, ref->entry.xor_hash };
+
+		entry_cursor_text(&ref->source->journal.header.seqnum_id, &ref->entry.boot_id,
+				  numbers, text);
+		return 1;
+	}
+	if (!position->known)
+		return 0;
+	entry_cursor_text(&position->seqnum_id, &position->entry.boot_id,
+			  (const uint64_t[4]){ position->entry.seqnum, position->entry.monotonic,
+					       position->entry.realtime, position->entry.xor_hash },
+			  text);
+	return 1;
 }
 
 int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor)
 {
 	const struct jscan_entry_info *info = &entry->info;
+	const struct id128 seqnum_id = entry_id(&info->seqnum_id);
+	const struct entry_object object = {
+		.seqnum = info->seqnum,
+		.realtime = info->realtime_usec,
+		.monotonic = info->monotonic_usec,
+		.xor_hash = info->hash,
+		.boot_id = entry_id(&info->boot_id),
+	};
 	struct engine_seek seek;
 	int r = cursor_parse(cursor, &seek);
 
-	if (r < 0)
-		return r;
-	if (seek.has_seqnum && (seek.seqnum != info->seqnum ||
-				memcmp(seek.seqnum_id.bytes, info->seqnum_id.bytes, 16) != 0))
-		return 0;
-	if (seek.has_monotonic && (seek.monotonic != info->monotonic_usec ||
-				   memcmp(seek.boot_id.bytes, info->boot_id.bytes, 16) != 0))
-		return 0;
-	if (seek.has_realtime && seek.realtime != info->realtime_usec)
-		return 0;
-	return !seek.has_hash || seek.hash == info->hash;
+	return r < 0 ? r : cursor_is_at(&seek, &seqnum_id, &object);
 }
 
 /* Fills the caller's structure, as much of it as it knows. */

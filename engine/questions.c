@@ -74,23 +74,37 @@ static void questions_file(const struct source *s, struct jscan_file_info *info)
 	memcpy(info->seqnum_id.bytes, h->seqnum_id.bytes, sizeof(info->seqnum_id.bytes));
 }
 
+/* By the order in which files were added. */
+static int questions_compare(const void *a, const void *b)
+{
+	const struct source *x = *(struct source *const *)a, *y = *(struct source *const *)b;
+
+	return x->added < y->added ? -1 : x->added > y->added;
+}
+
 int jscan_list_files(struct jscan *e, jscan_file_fn callback, void *userdata)
 {
+	struct source **files;
 	int r = callback ? jscan_open(e) : -EINVAL;
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < e->source_count; i++) {
+	files = calloc(e->source_count + 1, sizeof(struct source *));
+	if (!files)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->source_count; i++)
+		files[i] = e->sources[i];
+	qsort(files, e->source_count, sizeof(struct source *), questions_compare);
+	for (size_t i = 0; i < e->source_count && r == 0; i++) {
 		struct jscan_file_info info;
 
-		if (e->sources[i]->error)
+		if (files[i]->error)
 			continue;
-		questions_file(e->sources[i], &info);
+		questions_file(files[i], &info);
 		r = callback(userdata, &info);
-		if (r)
-			return r;
 	}
-	return 0;
+	free(files);
+	return r;
 }
 
 /* engine_wait(): counts to the end. */

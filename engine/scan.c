@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/cursor.h"
 #include "engine/engine.h"
 
 /* More entries than this are worth streaming the files for; fewer are looked up one by one. */
@@ -221,6 +222,7 @@ void engine_reposition(struct jscan *e)
 		e->phase = PHASE_PLAN;
 	e->yielded = e->shown = 0;
 	e->skipped = 0;
+	e->last.known = e->beyond.known = false;
 	e->turned = false;
 	e->wave_runs = false;
 	e->until_is_checked = true;
@@ -248,9 +250,25 @@ static void engine_rewind(struct jscan *e)
 	}
 }
 
+/* The tail reaches back behind the lower bound: reading starts at the bound instead. */
+static int engine_turn_to_since(struct jscan *e)
+{
+	e->seek = (struct engine_seek){ .kind = SEEK_PLACE, .has_realtime = true,
+					.realtime = e->since };
+	for (size_t i = 0; i < e->source_count; i++) {
+		e->sources[i]->walk.consumed_offset = 0;
+		source_rewind(e->sources[i], false);
+	}
+	e->until_is_checked = true;
+	e->merge.has_last = false;
+	return merge_prepare(&e->merge, e, false);
+}
+
 /* The tail has been counted: what was passed over backward is read forward. */
 static int engine_turn_round(struct jscan *e)
 {
+	if (e->skipped > 0 && e->skipped_realtime < e->since)
+		return engine_turn_to_since(e);
 	for (size_t i = 0; i < e->source_count; i++) {
 		struct source *s = e->sources[i];
 		uint64_t consumed = s->walk.consumed_offset;
@@ -277,8 +295,9 @@ static int engine_skip_tail(struct jscan *e)
 
 		if (r < 0)
 			return r;
-		if (r == 0 || s->entry.realtime < e->since)
+		if (r == 0)
 			break;
+		e->skipped_realtime = s->entry.realtime;
 		source_consume(s);
 		e->skipped++;
 	}
@@ -383,6 +402,25 @@ int engine_rank_step(struct jscan *e)
 	return 0;
 }
 
+void engine_keep_position(struct engine_position *position, const struct source *s,
+			  const struct entry_object *entry)
+{
+	position->known = true;
+	position->entry = *entry;
+	position->seqnum_id = s->journal.header.seqnum_id;
+}
+
+/* Passes over the entry that a cursor names, if reading begins with it. 1: it was that. */
+static int engine_pass_cursor(struct jscan *e, struct source *s)
+{
+	if (likely(!e->seek.after) || e->yielded > 0 || e->last.known ||
+	    !cursor_is_at(&e->seek, &s->journal.header.seqnum_id, &s->entry))
+		return 0;
+	engine_keep_position(&e->last, s, &s->entry);
+	source_consume(s);
+	return 1;
+}
+
 int engine_next_candidate(struct jscan *e, struct source **ret_source)
 {
 	struct source *s;
@@ -396,14 +434,17 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 	if (e->phase == PHASE_END || (!e->grep && e->yielded >= e->limit) ||
 	    e->yielded >= e->tail)
 		return 0;
-	r = merge_pop(&e->merge, e, &s);
-	if (r <= 0) {
-		if (r == 0)
-			e->phase = PHASE_END;
-		return r;
-	}
+	do {
+		r = merge_pop(&e->merge, e, &s);
+		if (r <= 0) {
+			if (r == 0)
+				e->phase = PHASE_END;
+			return r;
+		}
+	} while (engine_pass_cursor(e, s));
 	if (unlikely(e->backward ? s->entry.realtime < e->since :
 				   e->until_is_checked && s->entry.realtime > e->until)) {
+		engine_keep_position(&e->beyond, s, &s->entry);
 		e->phase = PHASE_END;
 		return 0;
 	}

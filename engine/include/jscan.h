@@ -143,6 +143,24 @@ JSCAN_API int jscan_add_fd(struct jscan *engine, int fd, const char *name, unsig
 /* Adds the machine's own journals: /run/log/journal and /var/log/journal. */
 JSCAN_API int jscan_add_system(struct jscan *engine, unsigned flags);
 
+#define JSCAN_PLACES_SYSTEM (1u << 0)       /* the system's files only, */
+#define JSCAN_PLACES_USER (1u << 1)         /* ... and, or, those of the calling user */
+#define JSCAN_PLACES_ALL_MACHINES (1u << 2) /* journals of other machines too */
+
+/* Where to look for journal files, and which to take. Zero means the default. */
+struct jscan_places {
+	size_t size;               /* sizeof(struct jscan_places) of the caller */
+	const char *directory;     /* this one, as jscan_add_directory() does; NULL: the machine's */
+	const char *root;          /* the machine's as found below this directory: of any machine */
+	const char *log_namespace; /* of the machine's: "NAME", "+NAME" (it and what is in none),
+				    * "*" (all); NULL or "": what is in none */
+	uint32_t flags;            /* JSCAN_PLACES_* */
+};
+
+/* Adds the files of some places. -ENOENT and the like if the directory cannot be read; what is
+ * missing of the machine's is no error. */
+JSCAN_API int jscan_add_places(struct jscan *engine, const struct jscan_places *places);
+
 /* ---- which entries ---------------------------------------------------------------------- */
 
 /*
@@ -207,6 +225,8 @@ JSCAN_API int jscan_seek_seqnum(struct jscan *engine, const jscan_id *seqnum_id,
 /* Seeks to a cursor as printed by jscan_entry_cursor() or journalctl. -EINVAL if it does not
  * parse. jscan_test_cursor() answers 1 if ENTRY is the cursor's own, 0 if it is another. */
 JSCAN_API int jscan_seek_cursor(struct jscan *engine, const char *cursor);
+/* The same, but the entry whose own cursor it is is passed over. */
+JSCAN_API int jscan_seek_after_cursor(struct jscan *engine, const char *cursor);
 JSCAN_API int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor);
 
 /* ---- entries and fields ----------------------------------------------------------------- */
@@ -271,6 +291,13 @@ JSCAN_API ssize_t jscan_field_read(const struct jscan_entry *entry, const struct
  * frees it with jscan_entry_free(), which accepts NULL and returns NULL. */
 JSCAN_API int jscan_entry_dup(const struct jscan_entry *entry, struct jscan_entry **ret_entry);
 JSCAN_API struct jscan_entry *jscan_entry_free(struct jscan_entry *entry);
+
+/*
+ * The cursor of the entry that reading has come to: the last one that was yielded, or tested in
+ * vain, or that lay beyond the far bound and so ended the scan. TEXT holds JSCAN_CURSOR_SIZE bytes.
+ * 1; 0 if no entry has been read since the last seek.
+ */
+JSCAN_API int jscan_position_cursor(const struct jscan *engine, char *text);
 
 /* ---- problems --------------------------------------------------------------------------- */
 
@@ -510,8 +537,71 @@ struct jscan_file_info {
 	uint64_t data_chain_depth, field_chain_depth;
 };
 typedef int (*jscan_file_fn)(void *userdata, const struct jscan_file_info *file);
-/* The usable files, in the order in which they are merged. */
+/* The usable files, in the order in which they were added. */
 JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, void *userdata);
+
+/* ---- verification ----------------------------------------------------------------------- */
+/*
+ * Is each file consistent in itself? Every object is read, every hash computed, and every link
+ * followed, as journalctl --verify does it and in its words; with a verification key the seals of
+ * sealed files are recomputed.
+ *
+ * Files are verified one after the other, each read from its beginning to its end and then once more
+ * along its entries. Beside the budget for file contents this takes about a sixteenth of a file's
+ * length, and room for one field of field_bytes_max. A single object is held in memory as a whole.
+ *
+ * A file that changes while it is verified gets a second chance: it is then verified as far as its
+ * writer had come when its header was read.
+ */
+
+/* A line about a file. */
+struct jscan_verify_detail {
+	size_t size;
+	uint64_t offset;         /* of the object that it is about; UINT64_MAX: of none */
+	const char *text;
+};
+
+/* What was found out about one file. Borrowed for the call. */
+struct jscan_verify_result {
+	size_t size;
+	const char *path;
+	int error;               /* 0: consistent. -ENOKEY: sealed, and there is no key; -EOPNOTSUPP:
+				  * it, or its seal, is not understood; else why it is not */
+	uint64_t error_offset;   /* how far its objects are in order */
+	uint64_t file_bytes;
+	uint64_t entries;
+	uint64_t fields_unchecked; /* larger than field_bytes_max: their hashes are not checked */
+	size_t detail_count;     /* there may be some without an error */
+	const struct jscan_verify_detail *details;
+	int sealed;
+	int validated;           /* a key was given, and at least one seal is right: */
+	uint64_t validated_from_usec;  /* the first entry's realtime, 0 without entries, */
+	uint64_t validated_until_usec; /* and the end of the epoch that is sealed last */
+	uint64_t last_entry_usec; /* the newest entry's realtime, 0 without entries; what lies behind
+				   * validated_until_usec is not sealed */
+};
+/* Called for each file, in the order in which they are merged. A non-zero answer ends the
+ * verification and is returned. */
+typedef int (*jscan_verify_fn)(void *userdata, const struct jscan_verify_result *result);
+
+/* Called as the verification of a file proceeds, in thousandths; 0 comes first. */
+typedef void (*jscan_verify_progress_fn)(void *userdata, const char *path, unsigned permille);
+
+struct jscan_verify_options {
+	size_t size;             /* sizeof(struct jscan_verify_options) of the caller */
+	const char *key;         /* NULL, or a verification key: "SEED/START-INTERVAL" */
+	jscan_verify_progress_fn progress; /* NULL, or called with the callback's userdata */
+};
+
+#define JSCAN_VERIFY_OPTIONS_INIT { sizeof(struct jscan_verify_options), NULL, NULL }
+
+/*
+ * Verifies the usable files. OPTIONS may be NULL. Blocks. 0: all files have been looked at; 1:
+ * jscan_stop() was called; -EKEYREJECTED: the key is not one. Files that cannot be used at all are
+ * problems, as ever.
+ */
+JSCAN_API int jscan_verify(struct jscan *engine, const struct jscan_verify_options *options,
+			   jscan_verify_fn callback, void *userdata);
 
 /* Goes on after the last entry and waits for more, across rotation. This release answers
  * -EOPNOTSUPP. */
