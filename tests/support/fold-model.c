@@ -435,7 +435,7 @@ struct model *model_wild(uint64_t seed, bool long_files)
 	return w.model;
 }
 
-struct model *model_machines(unsigned machines, unsigned files, unsigned entries)
+struct model *model_machines(unsigned machines, unsigned files, unsigned entries, bool new_ids)
 {
 	struct model *m = model_new(machines * files);
 
@@ -447,7 +447,7 @@ struct model *model_machines(unsigned machines, unsigned files, unsigned entries
 
 		snprintf(f->name, sizeof(f->name), "%03u-%03u.journal", machine, file);
 		f->file_id = fixture_id(5000 + i);
-		f->seqnum_id = fixture_id(1000 + machine);
+		f->seqnum_id = fixture_id(1000 + (new_ids ? 1000 + i : machine));
 		f->fx = fixture_new(&(struct fixture_options){
 			.file_id = f->file_id, .seqnum_id = f->seqnum_id,
 			.machine_id = machine_id, .data_buckets = 31, .field_buckets = 7 });
@@ -457,7 +457,7 @@ struct model *model_machines(unsigned machines, unsigned files, unsigned entries
 				.seqnum = 1 + at,
 				.realtime = WILD_BASE + at * 1000 + machine * 7 % 1000,
 				.monotonic = 1000 + at * 1000,
-				.boot_id = fixture_id(3000 + machine),
+				.boot_id = fixture_id(3000 + (new_ids ? 1000 + i : machine)),
 				.text = k + i,
 			};
 

@@ -51,9 +51,11 @@ struct model_place {
 struct model *model_from_set(const struct set *set);
 /* LONG_FILES: hundreds of entries each instead of some. */
 struct model *model_wild(uint64_t seed, bool long_files);
-/* Well-behaved: so many machines, each with so many files that follow each other, all their entries
- * interleaved. */
-struct model *model_machines(unsigned machines, unsigned files, unsigned entries);
+/*
+ * Well-behaved: so many machines, each with so many files that follow each other, all machines'
+ * entries interleaved. NEW_IDS: each file has a boot and a sequence-number ID of its own.
+ */
+struct model *model_machines(unsigned machines, unsigned files, unsigned entries, bool new_ids);
 struct model *model_free(struct model *model);
 
 /*

@@ -30,6 +30,13 @@ struct scan_result {
 	struct model_place *places;
 	size_t count;
 	struct jscan_stats stats;
+	enum merge_mode mode; /* at the end */
+};
+
+/* How the scans of one test were made. */
+struct tally {
+	uint64_t heap_steps, fold_steps, duplicates;
+	unsigned modes[MERGE_FOLD + 1];
 };
 
 /* Adds a model's file to an engine, as a descriptor of its own. */
@@ -114,13 +121,14 @@ static struct scan_result scan(const struct model *m, const struct scan_options 
 	}
 	cr_assert(eq(int, r, 0));
 	cr_assert(eq(int, jscan_get_stats(e, &result.stats), 0));
+	result.mode = e->merge.mode;
 	jscan_free(e);
 	return result;
 }
 
 /* Compares a scan with the model; adds up how it was made. */
 static void check(struct model *m, const struct scan_options *o, const char *what, uint64_t seed,
-		  struct jscan_stats *total)
+		  struct tally *total)
 {
 	struct model_place *wanted = calloc(m->entry_count + 1, sizeof(*wanted));
 	struct scan_result got = scan(m, o);
@@ -144,13 +152,14 @@ static void check(struct model *m, const struct scan_options *o, const char *wha
 		total->heap_steps += got.stats.heap_steps;
 		total->fold_steps += got.stats.fold_steps;
 		total->duplicates += duplicates;
+		total->modes[got.mode]++;
 	}
 	free(got.places);
 	free(wanted);
 }
 
 /* Both directions, and the matched entries alone. */
-static void check_all(struct model *m, const char *what, uint64_t seed, struct jscan_stats *total)
+static void check_all(struct model *m, const char *what, uint64_t seed, struct tally *total)
 {
 	struct scan_options o = { .io = IO_CASE_SYNC, .tail = UINT64_MAX, .shuffle = seed % 2 };
 
@@ -178,7 +187,7 @@ ParameterizedTestParameters(merge, wild_sets_give_what_the_model_gives)
 
 ParameterizedTest(unsigned *chunk, merge, wild_sets_give_what_the_model_gives)
 {
-	struct jscan_stats total = { 0 };
+	struct tally total = { 0 };
 
 	for (uint64_t i = 0; i < CHUNK_SEEDS; i++) {
 		uint64_t seed = *chunk * CHUNK_SEEDS + i;
@@ -191,6 +200,8 @@ ParameterizedTest(unsigned *chunk, merge, wild_sets_give_what_the_model_gives)
 	cr_assert(gt(u64, total.heap_steps, 0));
 	cr_assert(gt(u64, total.fold_steps, 0));
 	cr_assert(gt(u64, total.duplicates, 0));
+	for (unsigned mode = MERGE_SEQNUM; mode <= MERGE_FOLD; mode++)
+		cr_assert(gt(u32, total.modes[mode], 0), "mode %u", mode);
 }
 
 ParameterizedTestParameters(merge, long_wild_sets_give_what_the_model_gives)
@@ -200,13 +211,17 @@ ParameterizedTestParameters(merge, long_wild_sets_give_what_the_model_gives)
 
 ParameterizedTest(unsigned *chunk, merge, long_wild_sets_give_what_the_model_gives)
 {
+	struct tally total = { 0 };
+
 	for (uint64_t i = 0; i < 4; i++) {
 		uint64_t seed = 100000 + *chunk * 4 + i;
 		struct model *m = model_wild(seed, true);
 
-		check_all(m, "long wild", seed, NULL);
+		check_all(m, "long wild", seed, &total);
 		model_free(m);
 	}
+	/* Long enough for the heap to be given up. */
+	cr_assert(gt(u32, total.modes[MERGE_FOLD], 0));
 }
 
 ParameterizedTestParameters(merge, sets_of_every_kind_give_what_the_model_gives)
@@ -299,7 +314,7 @@ Test(merge, one_id_is_sorted_by_number)
 /* Scans in both directions, against the model; fails if a fold was made. */
 static void check_heap(struct model *m)
 {
-	struct jscan_stats total = { 0 };
+	struct tally total = { 0 };
 	struct scan_options o = { .io = IO_CASE_SYNC, .tail = UINT64_MAX };
 
 	check(m, &o, "machines", m->file_count, &total);
@@ -311,7 +326,7 @@ static void check_heap(struct model *m)
 
 Test(merge, a_hundred_machines_are_merged_on_the_heap)
 {
-	struct model *m = model_machines(100, 1, 40);
+	struct model *m = model_machines(100, 1, 40, false);
 
 	check_heap(m);
 	model_free(m);
@@ -319,7 +334,7 @@ Test(merge, a_hundred_machines_are_merged_on_the_heap)
 
 Test(merge, rotated_files_of_several_machines_are_merged_on_the_heap)
 {
-	struct model *m = model_machines(5, 12, 30);
+	struct model *m = model_machines(5, 12, 30, false);
 
 	check_heap(m);
 	model_free(m);
@@ -327,8 +342,19 @@ Test(merge, rotated_files_of_several_machines_are_merged_on_the_heap)
 
 Test(merge, rotated_files_of_one_machine_are_merged_on_the_heap)
 {
-	struct model *m = model_machines(1, 60, 30);
+	struct model *m = model_machines(1, 60, 30, false);
 
+	check_heap(m);
+	model_free(m);
+}
+
+Test(merge, files_with_ids_and_boots_of_their_own_are_merged_on_the_heap)
+{
+	struct model *m = model_machines(1, 60, 30, true);
+
+	check_heap(m);
+	model_free(m);
+	m = model_machines(4, 20, 30, true);
 	check_heap(m);
 	model_free(m);
 }
@@ -340,7 +366,7 @@ Test(merge, ranked_boots_with_sane_numbers_are_merged_on_the_heap)
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct set *set = set_new(SET_RANKED_BOOTS, seed);
 		struct model *m = model_from_set(set);
-		struct jscan_stats total = { 0 };
+		struct tally total = { 0 };
 
 		check_all(m, "ranked", seed, &total);
 		heap += total.heap_steps;
