@@ -65,6 +65,8 @@ struct engine_position {
 /* A sink that is not ready is asked again after this. */
 #define HELD_BACK_USEC 1000u
 
+struct verification;
+
 struct jscan {
 	struct jscan_options options;
 	volatile uint8_t *fork_mark; /* 0 in a child after fork() */
@@ -85,6 +87,8 @@ struct jscan {
 	struct list busy;         /* sources that wait for a descriptor to be free */
 	struct list open_sources; /* least recently used first */
 	unsigned open_count;
+	unsigned closing_count;   /* sources that are SOURCE_CLOSING */
+	uint64_t ahead_steps;     /* of the merge, when read-ahead was last looked at */
 	struct match match;
 	struct grep *grep;        /* or NULL */
 	struct engine_seek seek;
@@ -104,19 +108,20 @@ struct jscan {
 	uint64_t shown;           /* of those yielded: that match the pattern */
 	uint64_t yielded;         /* entries since the last seek */
 	uint64_t skipped;         /* in PHASE_TAIL */
+	uint64_t skipped_realtime; /* of the last entry of these */
+	struct engine_position last;   /* what the batch held last, before what it holds now */
+	struct engine_position beyond; /* what ended the scan by lying beyond a bound */
 	struct batch batch;
 	struct reader reader;
 	struct output_cache cache;
 	struct reader_filter filter; /* what the sinks need of an entry */
-	uint64_t skipped_realtime; /* of the last entry of these */
-	struct engine_position last;   /* what the batch held last, before what it holds now */
-	struct engine_position beyond; /* what ended the scan by lying beyond a bound */
 	struct jscan_entry entry; /* handed out by jscan_next() and to sinks */
 	bool has_previous;
 	struct id128 previous_boot_id;
 	struct sink_list sinks;
 	struct listing listing;   /* of names or values, while it runs */
 	struct boots boots;       /* while they are listed */
+	struct verification *verification; /* while one runs */
 	bool sinks_begun;
 	bool held_back;           /* a sink answered -EAGAIN: nothing to wait for but time */
 	int sink_error;           /* a problem slot asked to abort */
@@ -173,14 +178,14 @@ int engine_wave(struct jscan *engine, source_step_fn step, bool (*wants)(const s
 /* Enters what source_step_newest() found of all files into the table of boots, once. */
 int engine_enter_newest(struct jscan *engine);
 
+/* Keeps an entry of a source as a position. */
+void engine_keep_position(struct engine_position *position, const struct source *s,
+			  const struct entry_object *entry);
+
 /* Puts the scan back to where positions are looked up. */
 void engine_reposition(struct jscan *engine);
 
 /* ---- discover.c ------------------------------------------------------------------------- */
-
-/* Keeps an entry of a source as a position. */
-void engine_keep_position(struct engine_position *position, const struct source *s,
-			  const struct entry_object *entry);
 
 int discover_places(struct jscan *engine, const struct jscan_places *places);
 int discover_glob(struct jscan *engine, const char *pattern);
