@@ -353,6 +353,8 @@ static int verify_take_entry(struct verify *v, struct window *w)
 	v->last_realtime = entry.realtime;
 	if (entry.realtime > v->max_realtime)
 		v->max_realtime = entry.realtime;
+	if (entry.realtime < v->min_realtime || v->min_realtime == 0)
+		v->min_realtime = entry.realtime;
 	if (entry.realtime > v->result.last_entry_usec)
 		v->result.last_entry_usec = entry.realtime;
 	v->n_entries++;
@@ -388,67 +390,6 @@ static int verify_take_array(struct verify *v)
 	}
 	v->n_arrays++;
 	return object_map_add(&v->map, v->p, MAP_ARRAY);
-}
-
-/* The tag is in order: a stretch ends with it. */
-static int verify_commit_tag(struct verify *v, uint64_t epoch)
-{
-	v->n_tags++;
-	v->last_epoch = epoch;
-	v->last_tag = v->p;
-	v->max_realtime = 0;
-	v->tag_is_right = false;
-	return 0;
-}
-
-/* The numbers that a tag carries, and the times of the entries that it covers. */
-static int verify_take_tag(struct verify *v, struct window *w)
-{
-	const struct seal_key *key = v->seal ? seal_key(v->seal) : NULL;
-	uint64_t seqnum, epoch, end;
-	const uint8_t *tag;
-	int r = window_get(w, v->p, TAG_SIZE, &tag);
-
-	if (r < 0)
-		return verify_bad_object(v, r);
-	seqnum = load_le64(tag + TAG_SEQNUM);
-	epoch = load_le64(tag + TAG_EPOCH);
-	if (!v->result.sealed)
-		return verify_say(v, v->p, -EBADMSG, "Tag object in file without sealing");
-	if (seqnum != v->n_tags + 1)
-		return verify_say(v, v->p, -EBADMSG,
-				  "Tag sequence number out of synchronization (%" PRIu64
-				  " != %" PRIu64 ")",
-				  seqnum, v->n_tags + 1);
-	if (v->journal->header.compatible_flags & JOURNAL_COMPATIBLE_SEALED_CONTINUOUS) {
-		if (!(v->n_tags == 0 || (v->n_tags == 1 && epoch == v->last_epoch) ||
-		      epoch == v->last_epoch + 1))
-			return verify_say(v, v->p, -EBADMSG,
-					  "Epoch sequence not continuous (%" PRIu64 " vs %" PRIu64
-					  ")",
-					  epoch, v->last_epoch);
-	} else if (epoch < v->last_epoch) {
-		return verify_say(v, v->p, -EBADMSG,
-				  "Epoch sequence out of synchronization (%" PRIu64 " < %" PRIu64
-				  ")",
-				  epoch, v->last_epoch);
-	}
-	if (!key)
-		return verify_commit_tag(v, epoch);
-	end = seal_key_epoch_start(key, epoch + 1);
-	if (v->max_realtime >= end)
-		return verify_say(v, v->p, -EBADMSG,
-				  "tag/entry realtime timestamp out of synchronization (%" PRIu64
-				  " >= %" PRIu64 ")",
-				  v->max_realtime, end);
-	if (!v->tag_is_right)
-		return verify_seal_begin(v, epoch);
-	v->last_tag_realtime = seal_key_epoch_start(key, epoch);
-	if (!v->result.validated)
-		v->result.validated_from_usec = v->last_tag_realtime;
-	v->result.validated = true;
-	v->result.validated_until_usec = end;
-	return verify_commit_tag(v, epoch);
 }
 
 /* The object in its place. 1: it is a tag that has to be recomputed first. */

@@ -78,10 +78,10 @@ struct verify {
 	uint64_t last_tag; /* offset of the last tag, 0: none */
 	bool tag_is_right; /* that at p, as VERIFY_SEAL found */
 	uint64_t last_epoch;
-	uint64_t last_tag_realtime; /* no entry may be older */
-	uint64_t max_realtime;      /* of entries since the last tag */
-	uint64_t seal_p;            /* VERIFY_SEAL: the object, and */
-	uint64_t seal_bytes;        /* ... how much of what follows its header is done */
+	uint64_t last_tag_realtime;          /* no entry may be older */
+	uint64_t min_realtime, max_realtime; /* of entries since the last tag, 0: there are none */
+	uint64_t seal_p;                     /* VERIFY_SEAL: the object, and */
+	uint64_t seal_bytes;                 /* ... how much of what follows its header is done */
 
 	/* where each chain of the data hash table goes on: offset of the next object; with bit 0
 	 * set, of the last one. NULL: too many, or not asked for */
@@ -150,7 +150,7 @@ int verify_buckets(struct verify *v, struct window *w);
 int verify_bisect_set(const struct journal *j, struct window *w, const struct data_object *data,
 		      uint64_t needle);
 
-/* Begins a tag's check; the phase becomes VERIFY_SEAL. */
-int verify_seal_begin(struct verify *v, uint64_t epoch);
+/* A tag: what it says, and with a key what it seals. 1: the phase is now VERIFY_SEAL. */
+int verify_take_tag(struct verify *v, struct window *w);
 
 #endif

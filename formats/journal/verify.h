@@ -40,7 +40,9 @@ struct verify_result {
 	uint64_t entries;
 	uint64_t unchecked; /* payloads larger than the decoder's limit */
 	bool sealed;
-	bool validated; /* with a key: at least one tag is right; the times below hold */
+	/* With a key, and at least one tag that is right: from the first entry's time to the end of
+	 * the last tag's epoch. */
+	bool validated;
 	uint64_t validated_from_usec;
 	uint64_t validated_until_usec;
 	uint64_t last_entry_usec; /* the latest realtime of an entry, 0 if there is none */
