@@ -20,6 +20,7 @@
 #include <stdarg.h>
 
 #include "formats/journal/journal.h"
+#include "formats/journal/seal.h"
 
 /* What entries carry whose stamps are left at 0: one second and one number apart. */
 #define FIXTURE_REALTIME UINT64_C(1700000000000000)
@@ -87,6 +88,9 @@ uint64_t fixture_add(struct fixture *fx, const struct fixture_stamp *stamp, ...)
 uint64_t fixture_orphan(struct fixture *fx, const void *data, size_t size);
 /* Appends a tag to a sealed file. */
 uint64_t fixture_tag(struct fixture *fx);
+/* Gives a finished file's tags the contents that SEAL's key bears out; what is changed afterwards
+ * breaks them. What seal_begin() answers. */
+int fixture_seal(struct fixture *fx, struct seal *seal);
 /* Changes how payloads are compressed from here on: one file may hold several ways. */
 void fixture_set_compression(struct fixture *fx, uint8_t compression, uint64_t from_bytes);
 
