@@ -6,7 +6,7 @@
 #include "formats/output/encode.h"
 
 /* Longer fields are not inserted, but named. */
-#define EXPLAIN_FIELD_SIZE_MAX 256u
+#define EXPLAIN_FIELD_SIZE_MAX 4096u
 
 /* The entry's first field of a name; NULL. */
 static const struct output_field *explain_find(const struct output_entry *entry,

@@ -246,7 +246,7 @@ void message_print_decorated(const struct output_options *options, struct output
 	cache_trim(cache);
 }
 
-/* Prints a message, with INDENT spaces before every line but the first. */
+/* Prints a message without any of that, with INDENT spaces before every line but the first. */
 void message_print(const struct output_options *options, struct output_cache *cache,
 		   struct output_buffer *b, const uint8_t *message, size_t size, size_t indent)
 {
@@ -254,12 +254,6 @@ void message_print(const struct output_options *options, struct output_cache *ca
 
 	if (options->flags & OUTPUT_TRUNCATE_NEWLINE)
 		first_size = message_first_line(message, size);
-	if (options->flags & OUTPUT_ALL) {
-		const struct line_style style = { .indent = indent, .stop_at_nul = true };
-
-		lines_print(b, message, first_size, &style);
-		return;
-	}
 	/* A message that is cut is still sanitised before that: where it holds nothing to sanitise
 	 * up to a line feed, the rest does not matter. */
 	if (first_size < size && message[first_size] != '\n')

@@ -2,13 +2,14 @@
 /*
  * Lines that do not fit: cut somewhere before their end, with an ellipsis there. A text of ASCII is
  * counted in bytes, any other in columns of a terminal, wide characters being those of Unicode 6.0.
- * Texts are valid UTF-8, or come from a caller who bears bytes that are not.
+ * Texts are printable, but for links that were put into them.
  */
 #include "formats/output/encode.h"
 
 #include <assert.h>
 
 #define SHORTEN_ELLIPSIS "\xe2\x80\xa6"
+#define SHORTEN_ESCAPE 0x1b
 
 /* First and last code points of two columns. */
 static const uint32_t shorten_wide[][2] = {
@@ -96,38 +97,67 @@ static void shorten_ascii(struct output_buffer *b, const uint8_t *text, size_t s
 	output_bytes(b, text + size - tail, tail);
 }
 
-/*
- * Appends a text, shortened to COLUMNS (at least 1) where it is longer, PERCENT of what is kept
- * being its head. ASCII: the locale is not one of UTF-8.
- */
-void shorten_print(struct output_buffer *b, const uint8_t *text, size_t size, size_t columns,
-		   unsigned percent, bool ascii)
+/* The size of the sequence at P, which takes no columns; 0 if there is none. Of all sequences only
+ * the beginnings and ends of our own links can be in a text that is shortened. */
+static size_t shorten_sequence(const uint8_t *p, size_t size)
 {
-	size_t head = 0, tail = size, used = 0, head_columns = (columns - 1) * percent / 100;
+	return size >= 2 && p[0] == SHORTEN_ESCAPE && p[1] >= 0x40 && p[1] <= 0x5f ? 2 : 0;
+}
+
+/* How much of a text stays at its beginning: as fits into COLUMNS, and sequences behind that. */
+static size_t shorten_head(const uint8_t *text, size_t size, size_t columns, size_t *ret_used)
+{
+	size_t at = 0, used = 0, n;
 	unsigned width;
 
-	assert(columns > 0 && percent <= 100);
-	if (shorten_is_ascii(text, size)) {
-		shorten_ascii(b, text, size, columns, percent, ascii);
-		return;
+	while (at < size) {
+		n = shorten_sequence(text + at, size - at);
+		if (n == 0) {
+			n = shorten_character(text + at, size - at, &width);
+			if (used + width > columns)
+				break;
+			used += width;
+		}
+		at += n;
 	}
-	while (head < size) {
-		size_t n = shorten_character(text + head, size - head, &width);
+	*ret_used = used;
+	return at;
+}
 
-		if (used + width > head_columns)
-			break;
-		used += width;
-		head += n;
-	}
-	while (tail > head) {
-		size_t at = shorten_before(text, tail);
+/* Where what stays at the end of a text begins, which is not before HEAD. *USED columns are taken
+ * already, COLUMNS are there. */
+static size_t shorten_tail(const uint8_t *text, size_t size, size_t head, size_t columns,
+			   size_t *used)
+{
+	size_t tail = size, at = size;
+	unsigned width;
 
-		shorten_character(text + at, size - at, &width);
-		if (used + width > columns)
+	while (at > head && *used < columns) {
+		size_t before;
+
+		if (at >= 2 && shorten_sequence(text + at - 2, 2)) {
+			at -= 2;
+			continue;
+		}
+		before = shorten_before(text, at);
+		shorten_character(text + before, size - before, &width);
+		if (*used + width > columns)
 			break;
-		used += width;
-		tail = at;
+		*used += width;
+		tail = at = before;
 	}
+	return tail;
+}
+
+/* Appends a text, shortened to COLUMNS, that is not ASCII alone. */
+static void shorten_text(struct output_buffer *b, const uint8_t *text, size_t size, size_t columns,
+			 unsigned percent)
+{
+	size_t used, n;
+	size_t head = shorten_head(text, size, (columns - 1) * percent / 100, &used);
+	size_t tail = shorten_tail(text, size, head, columns, &used);
+	unsigned width;
+
 	if (tail <= head) {
 		output_bytes(b, text, size);
 		return;
@@ -141,5 +171,24 @@ void shorten_print(struct output_buffer *b, const uint8_t *text, size_t size, si
 	}
 	output_bytes(b, text, head);
 	output_text(b, SHORTEN_ELLIPSIS);
+	/* What is left out begins or ends links all the same. */
+	for (size_t at = head; at < tail; at += n ? n : 1) {
+		n = shorten_sequence(text + at, tail - at);
+		output_bytes(b, text + at, n);
+	}
 	output_bytes(b, text + tail, size - tail);
+}
+
+/*
+ * Appends a text, shortened to COLUMNS (at least 1) where it is longer, PERCENT of what is kept
+ * being its head. ASCII: the locale is not one of UTF-8.
+ */
+void shorten_print(struct output_buffer *b, const uint8_t *text, size_t size, size_t columns,
+		   unsigned percent, bool ascii)
+{
+	assert(columns > 0 && percent <= 100);
+	if (shorten_is_ascii(text, size) && !memchr(text, SHORTEN_ESCAPE, size))
+		shorten_ascii(b, text, size, columns, percent, ascii);
+	else
+		shorten_text(b, text, size, columns, percent);
 }

@@ -58,10 +58,11 @@ static const struct text_name text_more_names[TEXT_NAME_SIZE_MAX + 1] = {
 	[13] = { "DOCUMENTATION", TEXT_DOCUMENTATION },
 };
 
-/* True if messages are printed with more than their text, or other than as a whole. */
+/* True if messages are printed with more than their text, or may end before it does. With OUTPUT_ALL
+ * that depends on a NUL in the message, in what a pattern matches, or in CONFIG_FILE. */
 static bool text_is_decorated(const struct output_options *options)
 {
-	return options->colours || options->flags & (OUTPUT_SHORTEN | OUTPUT_LINKS);
+	return options->colours || options->flags & (OUTPUT_SHORTEN | OUTPUT_LINKS | OUTPUT_ALL);
 }
 
 /* Where the value of a field called NAME goes that is only needed for colours and links. */
@@ -306,10 +307,10 @@ static void text_message(const struct output_options *options, struct output_cac
 		m.colours.on = colour_text(options, COLOUR_BLUE);
 		m.colours.off = colour_text(options, COLOUR_NORMAL);
 	}
-	if (options->flags & OUTPUT_LINKS) {
+	if (options->flags & OUTPUT_LINKS)
 		text_documentation(options, cache, entry, slots[TEXT_DOCUMENTATION], b);
+	if (options->flags & (OUTPUT_LINKS | OUTPUT_ALL))
 		m.config_file = slots[TEXT_CONFIG_FILE];
-	}
 	message_print_decorated(options, cache, b, &m);
 }
 
@@ -341,8 +342,7 @@ void text_entry(const struct output_options *options, struct output_cache *cache
 	indent += text_who(options, slots, b);
 	indent += text_pid(options, slots, b);
 	output_text(b, ": ");
-	/* Parts of a line that a match makes end at a NUL each, which matters with OUTPUT_ALL. */
-	if (text_is_decorated(options) || (options->flags & OUTPUT_ALL && entry->match_end > 0))
+	if (text_is_decorated(options))
 		text_message(options, cache, entry, slots, indent + 2, b);
 	else
 		message_print(options, cache, b, message.bytes, message.size, indent + 2);
