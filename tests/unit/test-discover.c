@@ -99,15 +99,46 @@ Test(discover, folders_named_by_an_id_are_entered_once)
 	expect_found(DASHED "/c.journal " ID "/a.journal " ID "/b.journal z.journal ");
 }
 
-Test(discover, one_machines_folder_can_be_asked_for)
+/* Makes a machine's journals below the folder as a root: in no namespace and in one. */
+static void make_root(void)
 {
-	make(ID "/");
-	make(ID "/a.journal");
-	make("ffffffffffffffffffffffffffffffff/");
-	make("ffffffffffffffffffffffffffffffff/b.journal");
-	make("c.journal");
-	cr_expect(eq(int, discover_directory(engine, folder, ID), 0));
-	expect_found(ID "/a.journal c.journal ");
+	static const char *const names[] = {
+		"var/", "var/log/", "var/log/journal/", "var/log/journal/" ID "/",
+		"var/log/journal/" ID "/system.journal", "var/log/journal/" ID "/user-7.journal",
+		"var/log/journal/" ID ".name/", "var/log/journal/" ID ".name/system.journal",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		make(names[i]);
+}
+
+Test(discover, a_root_has_its_machines_journals)
+{
+	struct jscan_places places = { .size = sizeof(places), .root = folder };
+
+	make_root();
+	cr_expect(eq(int, jscan_add_places(engine, &places), 0));
+	expect_found("var/log/journal/" ID "/system.journal var/log/journal/" ID "/user-7.journal ");
+}
+
+Test(discover, a_namespace_has_folders_of_its_own)
+{
+	struct jscan_places places = { .size = sizeof(places), .root = folder,
+				       .log_namespace = "name" };
+
+	make_root();
+	cr_expect(eq(int, jscan_add_places(engine, &places), 0));
+	expect_found("var/log/journal/" ID ".name/system.journal ");
+}
+
+Test(discover, the_systems_files_can_be_asked_for)
+{
+	struct jscan_places places = { .size = sizeof(places), .root = folder,
+				       .flags = JSCAN_PLACES_SYSTEM };
+
+	make_root();
+	cr_expect(eq(int, jscan_add_places(engine, &places), 0));
+	expect_found("var/log/journal/" ID "/system.journal ");
 }
 
 Test(discover, links_are_followed_and_what_cannot_be_read_is_left_alone)
