@@ -287,8 +287,8 @@ static int verification_report(struct verification *v, jscan_verify_fn callback)
 		.details = details,
 		.sealed = result->sealed,
 		.validated = result->error == 0 && result->validated,
-		.validated_from_usec = result->validated_from_usec,
 		.validated_until_usec = result->validated_until_usec,
+		.first_entry_usec = result->first_entry_usec,
 		.last_entry_usec = result->last_entry_usec,
 	};
 

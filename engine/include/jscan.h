@@ -311,7 +311,12 @@ enum jscan_reason {
 	JSCAN_REASON_CHAIN,       /* an entry array or hash chain is damaged */
 	JSCAN_REASON_PAYLOAD,     /* a field could not be decompressed */
 	JSCAN_REASON_FIELD_NAME,  /* a field has no acceptable name */
-	JSCAN_REASON_LIMIT        /* a limit of this engine was met; detail names it */
+	JSCAN_REASON_LIMIT,       /* a limit of this engine was met; detail names it */
+	JSCAN_REASON_CATALOG      /* what the catalog says about an entry cannot be looked up, as
+				   * journalctl says "Failed to find catalog entry: ...": -EINVAL
+				   * for a MESSAGE_ID that is no ID, else the output's
+				   * catalog_error. Once an entry and lookup; path is the
+				   * catalog's */
 };
 
 /* Something that could not be read. The scan goes on without it. Borrowed for the call. */
@@ -443,12 +448,46 @@ enum jscan_mode {
 #define JSCAN_OUTPUT_NO_HOSTNAME (1u << 2)      /* --no-hostname */
 #define JSCAN_OUTPUT_TRUNCATE_NEWLINE (1u << 3) /* --truncate-newline */
 #define JSCAN_OUTPUT_BOOT_LINES (1u << 4)       /* "-- Boot ... --" between boots */
+#define JSCAN_OUTPUT_SHORTEN (1u << 5)          /* --no-full: lines are shortened to width, and
+						 * verbose leaves long values out */
+#define JSCAN_OUTPUT_LINKS (1u << 6)            /* $SYSTEMD_URLIFY: links to documentation and to
+						 * configuration files, for terminals */
+#define JSCAN_OUTPUT_CATALOG (1u << 7)          /* --catalog: explanations behind messages */
+#define JSCAN_OUTPUT_ASCII (1u << 8)            /* the locale is not one of UTF-8: ellipses and
+						 * marks are made of ASCII */
+#define JSCAN_OUTPUT_NO_UNDERLINE (1u << 9)     /* $TERM is "linux", which shows it badly */
 
+/* How many colours are sent, as sequences for a terminal. */
+enum jscan_colours {
+	JSCAN_COLOURS_NONE = 0,
+	JSCAN_COLOURS_16,
+	JSCAN_COLOURS_256,
+	JSCAN_COLOURS_24BIT
+};
+
+struct jscan_catalog;
+
+/*
+ * Fill with { sizeof(struct jscan_output) }, then set what matters: zero always means the default.
+ * A structure shorter than the library's is extended with zeros, down to that of the first release,
+ * which ended behind fields; a longer one whose tail is not zero is refused with -E2BIG.
+ */
 struct jscan_output {
 	size_t size;
 	uint32_t mode;               /* enum jscan_mode */
 	uint32_t flags;              /* JSCAN_OUTPUT_* */
 	const char *const *fields;   /* --output-fields: NULL, or names ended by NULL; copied */
+	uint32_t colours;            /* enum jscan_colours; a match of jscan_set_grep() is shown */
+	uint32_t width;              /* columns of a line with JSCAN_OUTPUT_SHORTEN; default 80 */
+	const char *const *excluded; /* --exclude-identifier: NULL, or identifiers ended by NULL
+				      * whose entries the short modes do not show; copied */
+	const struct jscan_catalog *catalog; /* borrowed until the engine is freed; NULL: none.
+					      * JSCAN_OUTPUT_LINKS looks for documentation in it */
+	int32_t catalog_error;       /* why there is no catalog, as jscan_catalog_open() answered:
+				      * told for each entry that would need one, unless 0 or
+				      * -ENOENT */
+	uint32_t reserved;           /* 0 */
+	const char *node_name;       /* in links to files; NULL: this machine's; copied */
 };
 
 /*
@@ -459,6 +498,51 @@ JSCAN_API int jscan_add_output(struct jscan *engine, const struct jscan_output *
 
 /* The mode of a name such as "short" or "json". -EINVAL if there is none. */
 JSCAN_API int jscan_mode_parse(const char *name, enum jscan_mode *ret_mode);
+
+/* ---- the message catalog ---------------------------------------------------------------- */
+/*
+ * Texts that explain messages, by the ID that a message carries in MESSAGE_ID. systemd compiles them
+ * into one database, which is read into memory here. A catalog does not change and may be used by
+ * several engines and threads at once.
+ */
+
+/* Where the database is, below the root. */
+#define JSCAN_CATALOG_PATH "/var/lib/systemd/catalog/database"
+
+/* A text. Nothing of it ends with a NUL; borrowed from the catalog. */
+struct jscan_catalog_text {
+	size_t size;
+	jscan_id id;
+	const char *text;
+	size_t text_size;
+	const char *subject;     /* value of the header line "Subject:"; NULL: there is none */
+	size_t subject_size;
+	const char *defined_by;  /* of "Defined-By:" */
+	size_t defined_by_size;
+};
+typedef int (*jscan_catalog_fn)(void *userdata, const struct jscan_catalog_text *text);
+
+/*
+ * Reads a database; PATH NULL means JSCAN_CATALOG_PATH. Texts are in the language of LOCALE, as
+ * setlocale(LC_MESSAGES, NULL) answers, where there are such, else (and for NULL) in the original.
+ * -EBADMSG: it is no database; -EFBIG: it is larger than 64 MiB; or what opening and reading it
+ * gave. The caller owns the result and ends it with jscan_catalog_free(), which accepts NULL and
+ * returns NULL.
+ */
+JSCAN_API int jscan_catalog_open(const char *path, const char *locale,
+				 struct jscan_catalog **ret_catalog);
+JSCAN_API struct jscan_catalog *jscan_catalog_free(struct jscan_catalog *catalog);
+
+/* All texts, in the order of their IDs. A callback's non-zero answer ends it and is returned. */
+JSCAN_API int jscan_catalog_list(const struct jscan_catalog *catalog, jscan_catalog_fn callback,
+				 void *userdata);
+
+/*
+ * The text for an ID of 32 hex digits, or of these as a UUID with dashes. -EINVAL: it is no ID;
+ * -ENOENT: there is no text for it, or CATALOG is NULL. RET_TEXT->size must be set by the caller.
+ */
+JSCAN_API int jscan_catalog_find(const struct jscan_catalog *catalog, const char *id,
+				 struct jscan_catalog_text *ret_text);
 
 /* ---- statistics ------------------------------------------------------------------------- */
 
@@ -574,11 +658,10 @@ struct jscan_verify_result {
 	size_t detail_count;     /* there may be some without an error */
 	const struct jscan_verify_detail *details;
 	int sealed;
-	int validated;           /* a key was given, and at least one seal is right: */
-	uint64_t validated_from_usec;  /* the first entry's realtime, 0 without entries, */
-	uint64_t validated_until_usec; /* and the end of the epoch that is sealed last */
-	uint64_t last_entry_usec; /* the newest entry's realtime, 0 without entries; what lies behind
-				   * validated_until_usec is not sealed */
+	uint64_t first_entry_usec; /* realtime of the first entry and of the newest; 0: there is none */
+	uint64_t last_entry_usec;
+	int validated;           /* a key was given, and at least one seal is right */
+	uint64_t validated_until_usec; /* entries are sealed from the first one to this time */
 };
 /* Called for each file, in the order in which they are merged. A non-zero answer ends the
  * verification and is returned. */

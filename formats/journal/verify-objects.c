@@ -347,6 +347,8 @@ static int verify_take_entry(struct verify *v, struct window *w)
 				  "Head entry realtime timestamp incorrect (%" PRIu64 " != %" PRIu64
 				  ")",
 				  entry.realtime, h->head_entry_realtime);
+	if (v->n_entries == 0)
+		v->result.first_entry_usec = entry.realtime;
 	v->last_seqnum = entry.seqnum;
 	v->last_monotonic = entry.monotonic;
 	v->last_boot_id = entry.boot_id;

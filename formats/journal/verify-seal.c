@@ -99,7 +99,6 @@ static int verify_take_sealed(struct verify *v, uint64_t epoch)
 		return verify_seal_begin(v, epoch);
 	v->last_tag_realtime = begin;
 	v->result.validated = true;
-	v->result.validated_from_usec = v->journal->header.head_entry_realtime;
 	v->result.validated_until_usec = end;
 	return verify_commit_tag(v, epoch);
 }

@@ -40,12 +40,10 @@ struct verify_result {
 	uint64_t entries;
 	uint64_t unchecked; /* payloads larger than the decoder's limit */
 	bool sealed;
-	/* With a key, and at least one tag that is right: from the first entry's time to the end of
-	 * the last tag's epoch. */
-	bool validated;
-	uint64_t validated_from_usec;
-	uint64_t validated_until_usec;
-	uint64_t last_entry_usec; /* the latest realtime of an entry, 0 if there is none */
+	uint64_t first_entry_usec; /* realtime of the first entry, and the latest of all: 0 if */
+	uint64_t last_entry_usec;  /* there is none */
+	bool validated;            /* with a key: at least one tag is right, */
+	uint64_t validated_until_usec; /* and the epoch of the last one ends here */
 };
 
 struct verify;
