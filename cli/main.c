@@ -2,10 +2,12 @@
 /*
  * jscan: the command. Reads the command line, sets the locale and the signals, and runs the action.
  *
- * Contents of this folder: options (the table), words (argv, one option at a time), values (text
- * to numbers), settings (what was asked for), show (printing entries), problems (files and damage),
- * watch (progress, last cursor), stats (--stats), messages (standard error). Only jscan.h is used
- * of the library.
+ * Contents of this folder: options (the table), words (argv, one option at a time), values,
+ * selectors and timespec (text to numbers, descriptors and times), settings (what was asked for),
+ * archive (the files, opened), problems (files and damage), filter (matches; units, boots,
+ * invocations and paths for it), show (printing entries), watch (progress), cursor-file, fields,
+ * header and namespaces (the other actions), runs and table and stamp (what they print), stats
+ * (--stats), messages (standard error). Only jscan.h is used of the library.
  *
  * SIGINT and SIGTERM let the scan end between two entries, so that output and --stats are whole;
  * then the program dies by that signal, as a shell expects. A second one kills at once. SIGPIPE
@@ -17,6 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "archive.h"
+#include "boots.h"
+#include "fields.h"
+#include "header.h"
+#include "invocations.h"
+#include "namespaces.h"
 #include "settings.h"
 #include "show.h"
 
@@ -47,6 +55,42 @@ static void main_set_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
+/* Runs the action that SETTINGS ask for, on opened files. */
+static int main_act(struct archive *archive, bool *ret_stopped)
+{
+	switch (archive->settings->action) {
+	case ACTION_FIELD_NAMES:
+		return fields_list_names(archive);
+	case ACTION_FIELD_VALUES:
+		return fields_list_values(archive);
+	case ACTION_LIST_BOOTS:
+		return boots_list(archive);
+	case ACTION_LIST_INVOCATIONS:
+		return invocations_list(archive);
+	case ACTION_DISK_USAGE:
+		return header_print_disk_usage(archive);
+	case ACTION_HEADER:
+		return header_print(archive);
+	default:
+		return show(archive, ret_stopped);
+	}
+}
+
+/* Opens the files and runs the action. Returns the exit status. */
+static int main_run(const struct settings *settings)
+{
+	struct archive archive;
+	bool stopped = false;
+	int r;
+
+	if (settings->action == ACTION_LIST_NAMESPACES)
+		return namespaces_list(settings);
+	r = archive_open(&archive, settings);
+	if (r >= 0)
+		r = main_act(&archive, &stopped);
+	return archive_close(&archive, r, stopped);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings;
@@ -58,7 +102,7 @@ int main(int argc, char **argv)
 	main_set_signals();
 	r = settings_parse(&settings, argv);
 	if (r > 0)
-		status = show(&settings);
+		status = main_run(&settings);
 	else
 		status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	settings_done(&settings);

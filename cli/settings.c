@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "messages.h"
 #include "settings.h"
+#include "timespec.h"
 #include "values.h"
 #include "words.h"
 
@@ -67,18 +69,101 @@ static int settings_lines(struct settings *settings, struct words *words, const 
 	return 1;
 }
 
-/* -b: only as far as the checks between options need it. */
+/* -b: its value, the next word if that parses, or the latest boot. */
 static int settings_boot(struct settings *settings, struct words *words, const struct word *word)
 {
-	bool all = false;
-
+	settings->boot = (struct descriptor){ 0 };
 	if (word->value) {
-		if (value_boot(word->value, &all) < 0)
+		if (descriptor_parse(word->value, &settings->boot) < 0)
 			return message_error("Failed to parse boot descriptor '%s'", word->value);
-	} else if (word->next && value_boot(word->next, &all) >= 0) {
+	} else if (word->next && descriptor_parse(word->next, &settings->boot) >= 0) {
 		words_take(words);
 	}
-	settings->boot_asked = settings->boot_filter = !all;
+	settings->boot_asked = settings->boot_filter = !settings->boot.all;
+	return 1;
+}
+
+/* --invocation, and -I, which has no VALUE. */
+static int settings_invocation(struct settings *settings, const char *value)
+{
+	settings->invocation = (struct descriptor){ 0 };
+	if (value && descriptor_parse(value, &settings->invocation) < 0)
+		return message_error("Failed to parse invocation descriptor: %s", value);
+	settings->invocation_filter = !settings->invocation.all;
+	return 1;
+}
+
+/* -S and -U. */
+static int settings_time(const char *value, uint64_t *ret_usec)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (timespec_parse(value, (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000,
+			   ret_usec) < 0)
+		return message_error("Failed to parse timestamp: %s", value);
+	return 1;
+}
+
+/* -p: a level or a range. */
+static int settings_levels(struct settings *settings, const char *value)
+{
+	bool is_range;
+
+	if (levels_parse(value, &settings->levels, &is_range) >= 0)
+		return 1;
+	return message_error(is_range ? "Failed to parse log level range %s" :
+					"Unknown log level %s",
+			     value);
+}
+
+/* --facility=help. */
+static void settings_print_facilities(const struct settings *settings)
+{
+	if (!settings->quiet)
+		puts("Available facilities:");
+	for (unsigned i = 0; i < 24; i++)
+		if (facility_name(i))
+			puts(facility_name(i));
+		else
+			printf("%u\n", i);
+}
+
+/* --facility: a list of names and numbers. */
+static int settings_facilities(struct settings *settings, const char *value)
+{
+	char **items = NULL;
+	size_t count = 0;
+	unsigned facility;
+	int r = list_add_items(&items, &count, value);
+
+	if (r < 0)
+		message_memory();
+	for (size_t i = 0; i < count && r >= 0; i++) {
+		if (strcmp(items[i], "help") == 0) {
+			settings_print_facilities(settings);
+			list_free(items);
+			return 0;
+		}
+		r = facility_parse(items[i], &facility);
+		if (r < 0)
+			message_error("Bad --facility= argument \"%s\".", items[i]);
+		else
+			settings->facilities[facility / 64] |= UINT64_C(1) << facility % 64;
+	}
+	list_free(items);
+	return r < 0 ? r : 1;
+}
+
+/* --case-sensitive: a truth value, true if left out. */
+static int settings_case(struct settings *settings, const char *value)
+{
+	bool sensitive = true;
+
+	if (value && value_boolean(value, &sensitive) < 0)
+		return message_error("Bad --case-sensitive= argument \"%s\": %s", value,
+				     strerror(EINVAL));
+	settings->pattern_case = sensitive ? JSCAN_CASE_SENSITIVE : JSCAN_CASE_IGNORED;
 	return 1;
 }
 
@@ -146,12 +231,98 @@ static int settings_file(struct settings *settings, const char *path)
 	return 1;
 }
 
+/* Appends a value to a list. */
+static int settings_append(char ***list, size_t *count, const char *value)
+{
+	return list_add(list, count, value, strlen(value)) < 0 ? message_memory() : 1;
+}
+
+/* The action that an option stands for. */
+static enum action settings_action(enum option_id id)
+{
+	switch (id) {
+	case OPTION_FIELDS:
+		return ACTION_FIELD_NAMES;
+	case OPTION_FIELD:
+		return ACTION_FIELD_VALUES;
+	case OPTION_LIST_BOOTS:
+		return ACTION_LIST_BOOTS;
+	case OPTION_LIST_INVOCATIONS:
+		return ACTION_LIST_INVOCATIONS;
+	case OPTION_LIST_NAMESPACES:
+		return ACTION_LIST_NAMESPACES;
+	case OPTION_DISK_USAGE:
+		return ACTION_DISK_USAGE;
+	case OPTION_HEADER:
+		return ACTION_HEADER;
+	default:
+		return ACTION_OTHER;
+	}
+}
+
+/* Applies an option that says which entries. 1; 0: it was --facility=help; -ENOENT: it is none. */
+static int settings_apply_filter(struct settings *settings, struct words *words,
+				 const struct word *word)
+{
+	const char *value = word->value;
+
+	switch (word->id) {
+	case OPTION_SINCE:
+		return settings_time(value, &settings->since_usec);
+	case OPTION_UNTIL:
+		return settings_time(value, &settings->until_usec);
+	case OPTION_CURSOR:
+		settings->cursor = value;
+		return 1;
+	case OPTION_AFTER_CURSOR:
+		settings->after_cursor = value;
+		return 1;
+	case OPTION_CURSOR_FILE:
+		settings->cursor_file = value;
+		return 1;
+	case OPTION_BOOT:
+		return settings_boot(settings, words, word);
+	case OPTION_THIS_BOOT:
+		settings->boot = (struct descriptor){ 0 };
+		settings->boot_asked = settings->boot_filter = true;
+		return 1;
+	case OPTION_UNIT:
+		return settings_append(&settings->units, &settings->unit_count, value);
+	case OPTION_USER_UNIT:
+		return settings_append(&settings->user_units, &settings->user_unit_count, value);
+	case OPTION_INVOCATION:
+	case OPTION_LATEST_INVOCATION:
+		return settings_invocation(settings, value);
+	case OPTION_IDENTIFIER:
+		return settings_append(&settings->identifiers, &settings->identifier_count, value);
+	case OPTION_EXCLUDE_IDENTIFIER:
+		return settings_append(&settings->excluded, &settings->excluded_count, value);
+	case OPTION_PRIORITY:
+		return settings_levels(settings, value);
+	case OPTION_FACILITY:
+		return settings_facilities(settings, value);
+	case OPTION_GREP:
+		settings->pattern = value;
+		return 1;
+	case OPTION_CASE_SENSITIVE:
+		return settings_case(settings, value);
+	default:
+		return -ENOENT;
+	}
+}
+
 /* Applies one option: 1 to go on, 0 if it was an action that ends the program. */
 static int settings_apply(struct settings *settings, struct words *words, const struct word *word)
 {
 	const char *value = word->value;
+	int r;
 
 	settings->seen[word->id] = true;
+	r = settings_apply_filter(settings, words, word);
+	if (r != -ENOENT)
+		return r;
+	if (option_table[word->id].section == SECTION_COMMANDS)
+		settings->action = settings_action(word->id);
 	switch (word->id) {
 	case OPTION_HELP:
 		options_print_help(settings->program);
@@ -160,12 +331,18 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		printf("jscan %s\n", jscan_version());
 		return 0;
 	case OPTION_DIRECTORY:
-		if (list_add(&settings->directories, &settings->directory_count, value,
-			     strlen(value)) < 0)
-			return message_memory();
-		return 1;
+		return settings_append(&settings->directories, &settings->directory_count, value);
 	case OPTION_FILE:
 		return settings_file(settings, value);
+	case OPTION_ROOT:
+		settings->root = strcmp(value, "/") == 0 ? NULL : value;
+		return 1;
+	case OPTION_NAMESPACE:
+		settings->log_namespace = value;
+		return 1;
+	case OPTION_FIELD:
+		settings->field = value;
+		return 1;
 	case OPTION_OUTPUT:
 		return settings_output(settings, value);
 	case OPTION_OUTPUT_FIELDS:
@@ -174,17 +351,6 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return 1;
 	case OPTION_LINES:
 		return settings_lines(settings, words, word);
-	case OPTION_BOOT:
-		return settings_boot(settings, words, word);
-	case OPTION_THIS_BOOT:
-		settings->boot_asked = settings->boot_filter = true;
-		return 1;
-	case OPTION_CURSOR:
-		settings->cursor = value;
-		return 1;
-	case OPTION_AFTER_CURSOR:
-		settings->after_cursor = value;
-		return 1;
 	case OPTION_QUIET:
 		settings->quiet = true;
 		return 1;
@@ -215,22 +381,11 @@ static unsigned settings_count(const struct settings *settings, const enum optio
 	settings_count(settings, (const enum option_id[]){ __VA_ARGS__ },                          \
 		       sizeof((const enum option_id[]){ __VA_ARGS__ }) / sizeof(enum option_id))
 
-/* Whether something other than printing entries was asked for. */
-static bool settings_other_action(const struct settings *settings)
-{
-	return COUNT(settings, OPTION_FIELDS, OPTION_FIELD, OPTION_LIST_BOOTS,
-		     OPTION_LIST_INVOCATIONS, OPTION_LIST_NAMESPACES, OPTION_DISK_USAGE,
-		     OPTION_VACUUM_SIZE, OPTION_VACUUM_FILES, OPTION_VACUUM_TIME, OPTION_VERIFY,
-		     OPTION_VERIFY_KEY, OPTION_SYNC, OPTION_RELINQUISH_VAR,
-		     OPTION_SMART_RELINQUISH_VAR, OPTION_FLUSH, OPTION_ROTATE, OPTION_HEADER,
-		     OPTION_LIST_CATALOG, OPTION_DUMP_CATALOG, OPTION_UPDATE_CATALOG,
-		     OPTION_SETUP_KEYS, OPTION_NEW_ID128, OPTION_INTROSPECT_CLI) > 0;
-}
-
 /* Whether -F or -N comes with a filter, which is refused. */
 static bool settings_fields_filtered(const struct settings *settings)
 {
-	return COUNT(settings, OPTION_FIELD, OPTION_FIELDS) > 0 &&
+	return (settings->action == ACTION_FIELD_NAMES ||
+		settings->action == ACTION_FIELD_VALUES) &&
 	       (settings->boot_asked ||
 		COUNT(settings, OPTION_SINCE, OPTION_UNTIL, OPTION_CURSOR, OPTION_AFTER_CURSOR,
 		      OPTION_CURSOR_FILE, OPTION_DMESG, OPTION_UNIT, OPTION_USER_UNIT,
@@ -244,22 +399,25 @@ static int settings_check(const struct settings *settings)
 {
 	const bool *seen = settings->seen;
 
-	if (COUNT(settings, OPTION_DIRECTORY, OPTION_MACHINE, OPTION_ROOT, OPTION_IMAGE) +
-		    (settings->file_count > 0) + settings->standard_input >
+	if (COUNT(settings, OPTION_DIRECTORY, OPTION_MACHINE, OPTION_IMAGE) +
+		    (settings->root != NULL) + (settings->file_count > 0) +
+		    settings->standard_input >
 	    1)
 		return message_error("Please specify at most one of -D/--directory=, --file=, "
 				     "-M/--machine=, --root=, --image=.");
+	if (settings->since_usec > settings->until_usec)
+		return message_error("--since= must be before --until=.");
 	if (COUNT(settings, OPTION_SINCE, OPTION_CURSOR, OPTION_CURSOR_FILE, OPTION_AFTER_CURSOR) >
 	    1)
 		return message_error("Please specify only one of --since=, --cursor=, "
 				     "--cursor-file=, and --after-cursor=.");
 	if (seen[OPTION_FOLLOW] && seen[OPTION_REVERSE])
 		return message_error("Please specify either --reverse or --follow, not both.");
-	if (!settings_other_action(settings) && settings->lines_first &&
+	if (settings->action == ACTION_SHOW && settings->lines_first &&
 	    (seen[OPTION_REVERSE] || seen[OPTION_FOLLOW]))
 		return message_error("--lines=+N is unsupported when --reverse or --follow is "
 				     "specified.");
-	if (settings_other_action(settings) && settings->argument_count > 0 &&
+	if (settings->action != ACTION_SHOW && settings->argument_count > 0 &&
 	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
 		return message_error("Extraneous arguments starting with '%s'",
 				     settings->arguments[0]);
@@ -280,17 +438,44 @@ static void settings_complete(struct settings *settings)
 		settings->lines = LINES_ALL;
 		settings->lines_first = false;
 	} else if (!settings->lines_given) {
-		settings->lines = LINES_ALL;
+		settings->lines = seen[OPTION_FOLLOW] && !seen[OPTION_SINCE] ? 10 :
+				  seen[OPTION_PAGER_END]		     ? 1000 :
+									       LINES_ALL;
 	}
 	if (!seen[OPTION_BOOT] && !seen[OPTION_THIS_BOOT] && !seen[OPTION_MERGE] &&
 	    COUNT(settings, OPTION_FOLLOW, OPTION_DMESG, OPTION_PAGER_END) > 0)
 		settings->boot_filter = true;
 }
 
-/* Takes up one option or argument. */
+/* What options imply once they are known to go together. */
+static int settings_finish(struct settings *settings)
+{
+	int r = 0;
+
+	if (settings->seen[OPTION_USER] && !settings->seen[OPTION_SYSTEM]) {
+		for (size_t i = 0; i < settings->unit_count && r >= 0; i++)
+			r = list_add(&settings->user_units, &settings->user_unit_count,
+				     settings->units[i], strlen(settings->units[i]));
+		settings->units = list_free(settings->units);
+		settings->unit_count = 0;
+	}
+	/* Of the entries that match, the newest come first: how many there are behind them is not
+	 * known. */
+	if (settings->pattern && settings->lines != LINES_ALL && !settings->lines_first &&
+	    !settings->seen[OPTION_FOLLOW])
+		settings->seen[OPTION_REVERSE] = true;
+	return r < 0 ? message_memory() : 0;
+}
+
+/* Takes up one option or argument. A journal file is read, whatever else the word could be. */
 static int settings_word(struct settings *settings, struct words *words, const struct word *word)
 {
 	if (!word->is_option) {
+		if (value_is_journal(word->value))
+			return list_add_file(&settings->files, &settings->file_count,
+					     word->value) < 0 ?
+				       message_memory() :
+				       1;
 		settings->arguments[settings->argument_count++] = word->value;
 		return 1;
 	}
@@ -310,6 +495,7 @@ int settings_parse(struct settings *settings, char **argv)
 	*settings = (struct settings){
 		.program = program_invocation_short_name,
 		.unsupported = -1,
+		.until_usec = UINT64_MAX,
 		.engine = JSCAN_OPTIONS_INIT,
 	};
 	while (argv[argc])
@@ -327,6 +513,8 @@ int settings_parse(struct settings *settings, char **argv)
 		return r;
 	settings_complete(settings);
 	r = settings_check(settings);
+	if (r >= 0)
+		r = settings_finish(settings);
 	if (r < 0)
 		return r;
 	if (settings->unsupported >= 0) {
@@ -342,6 +530,10 @@ void settings_done(struct settings *settings)
 	settings->directories = list_free(settings->directories);
 	settings->files = list_free(settings->files);
 	settings->fields = list_free(settings->fields);
+	settings->units = list_free(settings->units);
+	settings->user_units = list_free(settings->user_units);
+	settings->identifiers = list_free(settings->identifiers);
+	settings->excluded = list_free(settings->excluded);
 	free(settings->arguments);
 	settings->arguments = NULL;
 }

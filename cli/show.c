@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The action of printing entries: sources, matches, position, output, and the lines around it.
+ * The action of printing entries: matches, position, output, and the lines around it.
  *
  * The order of the steps is that of journalctl, since it decides which message a wrong command
  * line gets: files are opened and complained about first, then come matches, then cursors. The
@@ -8,201 +8,102 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive.h"
+#include "cursor-file.h"
+#include "filter.h"
 #include "messages.h"
-#include "problems.h"
 #include "show.h"
-#include "stats.h"
 #include "values.h"
 #include "watch.h"
-
-#define STATUS_DAMAGED 3
 
 struct jscan *volatile show_running;
 
 /* One run of the action. */
 struct show {
 	const struct settings *settings;
-	struct jscan *engine;
-	struct problems problems;
+	struct archive *archive;
 	struct watch watch;
-	bool unreadable; /* --file named a file that cannot be opened */
-	bool stopped;    /* by a signal */
-	bool nothing;    /* there is no entry to show, which was seen before the scan */
+	const char *after_cursor; /* of --after-cursor, or ... */
+	char *kept_cursor;        /* ... of --cursor-file */
+	bool stopped;             /* by a signal */
 };
 
-/* Adds what stands on standard input, which must be a regular file. */
-static int show_add_standard_input(struct show *show)
+/* Whether the cursor of the last entry has to be known at the end. */
+static bool show_wants_cursor(const struct show *show)
 {
-	struct stat st;
-
-	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
-		return message_error("Failed to open journal: %s", strerror(EBADFD));
-	if (jscan_add_fd(show->engine, STDIN_FILENO, "/proc/self/fd/0", 0) < 0)
-		return message_memory();
-	return 0;
+	return show->settings->seen[OPTION_SHOW_CURSOR] || show->settings->cursor_file;
 }
 
-/* Adds the files and directories that were named, or the machine's own. */
-static int show_add_sources(struct show *show)
+/* Reads the cursor to go on behind, if it is kept in a file. */
+static int show_read_cursor(struct show *show)
 {
 	const struct settings *settings = show->settings;
-	unsigned machines = settings->seen[OPTION_MERGE] ? JSCAN_ADD_ALL_MACHINES : 0;
-	int r;
 
-	for (size_t i = 0; i < settings->directory_count; i++) {
-		r = jscan_add_directory(show->engine, settings->directories[i], 0);
-		if (r < 0)
-			return message_error("Failed to open %s: %s", settings->directories[i],
-					     strerror(-r));
-	}
-	for (size_t i = 0; i < settings->file_count; i++) {
-		r = jscan_add_file(show->engine, settings->files[i], 0);
-		if (r < 0)
-			return message_error("Failed to open files: %s", strerror(-r));
-	}
-	if (settings->standard_input)
-		return show_add_standard_input(show);
-	if (settings->directory_count + settings->file_count > 0)
+	show->after_cursor = settings->after_cursor;
+	if (!settings->cursor_file)
 		return 0;
-	r = jscan_add_system(show->engine, machines);
-	if (r < 0)
-		return message_error("Failed to open journal: %s", strerror(-r));
+	if (cursor_file_read(settings->cursor_file, &show->kept_cursor) < 0)
+		return -EINVAL;
+	show->after_cursor = show->kept_cursor;
 	return 0;
 }
 
-/* Opens the files and tells of those that cannot be. */
-static int show_open(struct show *show)
+/* Whether reading begins at the end, for the last entries. */
+static bool show_is_tail(const struct show *show)
 {
 	const struct settings *settings = show->settings;
-	size_t usable;
-	int r;
 
-	r = jscan_open(show->engine);
-	if (r == -ENOMEM)
-		return message_memory();
-	if (r < 0)
-		return message_error("Failed to begin reading: %s%s", strerror(-r),
-				     settings->engine.io == JSCAN_IO_URING ? " (try --io=threads)"
-									   : "");
-	usable = jscan_files_usable(show->engine);
-	r = problems_first_error(&show->problems, settings->files, settings->file_count);
-	if (r < 0 && (settings->file_count > 0 || settings->standard_input)) {
-		show->unreadable = true;
-		return message_error("Failed to open %s: %s",
-				     settings->standard_input ? "journal" : "files", strerror(-r));
-	}
-	r = problems_report(&show->problems, usable);
-	if (r < 0)
-		return r;
-	if (usable == 0 && show->problems.left_out_count == 0 && !settings->quiet)
-		message_notice("No journal files were found.");
-	return 0;
+	return settings->lines != LINES_ALL && !settings->lines_first &&
+	       !settings->seen[OPTION_REVERSE] && !settings->cursor && !show->after_cursor;
 }
 
-/* Turns the arguments into matches. */
-static int show_add_matches(struct show *show)
-{
-	const struct settings *settings = show->settings;
-	bool term = false; /* the last argument was one */
-	int r;
-
-	for (size_t i = 0; i < settings->argument_count; i++) {
-		const char *argument = settings->arguments[i];
-
-		if (strcmp(argument, "+") == 0) {
-			if (!term)
-				break;
-			r = jscan_match_or(show->engine);
-			term = false;
-		} else if (argument[0] == '/') {
-			return message_error("Matching by path ('%s') is not supported yet.",
-					     argument);
-		} else {
-			r = jscan_match(show->engine, argument, strlen(argument));
-			term = true;
-		}
-		if (r < 0)
-			return message_error("Failed to add match '%s': %s", argument,
-					     strerror(-r));
-	}
-	if (settings->argument_count > 0 && !term)
-		return message_error("\"+\" can only be used between terms.");
-	return 0;
-}
-
-/* Reads the first entry from the cursor of --after-cursor on: if it is the cursor's own, the scan
- * goes on behind it, else it begins with it. The
- * limit counts the entry that is skipped. */
-static int show_skip_cursor(struct show *show)
-{
-	const struct settings *settings = show->settings;
-	bool limited = settings->lines != LINES_ALL && settings->lines > 0;
-	const struct jscan_entry *entry;
-	int r = 0;
-
-	if (limited)
-		r = jscan_set_limit(show->engine, settings->lines + 1);
-	if (r >= 0)
-		r = jscan_next(show->engine, &entry);
-	if (r < 0)
-		return r;
-	show->nothing = r == 0;
-	if (r > 0 && jscan_test_cursor(entry, settings->after_cursor) > 0) {
-		jscan_entry_cursor(entry, show->watch.cursor);
-		return 0;
-	}
-	r = jscan_seek_cursor(show->engine, settings->after_cursor);
-	return r < 0 || !limited ? r : jscan_set_limit(show->engine, settings->lines);
-}
-
-/* Sets how many entries to show, from which end, and where a cursor says to begin. */
+/* Sets how many entries to show, from which end, between which times, and where a cursor says to
+ * begin. */
 static int show_position(struct show *show)
 {
 	const struct settings *settings = show->settings;
-	const char *cursor = settings->cursor ? settings->cursor : settings->after_cursor;
-	bool reverse = settings->seen[OPTION_REVERSE];
-	int r;
+	struct jscan *engine = show->archive->engine;
+	int r = show_read_cursor(show);
 
-	r = jscan_set_direction(show->engine, reverse ? JSCAN_BACKWARD : JSCAN_FORWARD);
-	if (cursor && r >= 0) {
-		r = jscan_seek_cursor(show->engine, cursor);
-		if (r < 0)
-			return message_error("Failed to seek to cursor: %s", strerror(-r));
-	}
-	if (r < 0 || settings->after_cursor)
-		r = r < 0 ? r : show_skip_cursor(show);
-	else if (settings->lines == 0 || settings->lines == LINES_ALL)
-		r = 0; /* show_no_lines() looks at one entry */
-	else if (settings->lines_first || reverse || cursor)
-		r = jscan_set_limit(show->engine, settings->lines);
-	else
-		r = jscan_set_tail(show->engine, settings->lines);
+	if (r < 0)
+		return r;
+	r = jscan_set_direction(engine, settings->seen[OPTION_REVERSE] ? JSCAN_BACKWARD :
+									 JSCAN_FORWARD);
+	if (r >= 0)
+		r = jscan_set_bounds(engine, settings->since_usec, settings->until_usec);
+	if (settings->cursor && r >= 0)
+		r = jscan_seek_cursor(engine, settings->cursor);
+	else if (show->after_cursor && r >= 0)
+		r = jscan_seek_after_cursor(engine, show->after_cursor);
+	if (r < 0)
+		return message_error("Failed to seek to cursor: %s", strerror(-r));
+	if (settings->lines == 0 || settings->lines == LINES_ALL)
+		return 0; /* show_no_lines() looks at one entry */
+	r = show_is_tail(show) ? jscan_set_tail(engine, settings->lines) :
+				 jscan_set_limit(engine, settings->lines);
 	return r < 0 ? message_error("Failed to find the first entry: %s", strerror(-r)) : 0;
 }
 
 /* With -n 0 nothing is shown; the cursor is that of the entry at which showing would begin. */
 static int show_no_lines(struct show *show)
 {
-	const struct settings *settings = show->settings;
-	bool cursor = settings->cursor || settings->after_cursor;
+	struct jscan *engine = show->archive->engine;
 	const struct jscan_entry *entry;
 	int r = 0;
 
-	if (!settings->seen[OPTION_SHOW_CURSOR] || show->nothing)
+	if (!show_wants_cursor(show))
 		return 0;
-	if (!cursor && !settings->lines_first)
-		r = jscan_set_direction(show->engine, JSCAN_BACKWARD);
+	if (show_is_tail(show))
+		r = jscan_set_direction(engine, JSCAN_BACKWARD);
 	if (r >= 0)
-		r = jscan_next(show->engine, &entry);
-	if (r < 0)
-		return message_error("Failed to find the last entry: %s", strerror(-r));
-	if (r > 0)
-		jscan_entry_cursor(entry, show->watch.cursor);
-	return 0;
+		r = jscan_set_grep(engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
+	if (r >= 0)
+		r = jscan_next(engine, &entry);
+	return r < 0 ? message_error("Failed to find the last entry: %s", strerror(-r)) : 0;
 }
 
 /* Whether NAME can name a field. */
@@ -220,11 +121,11 @@ static int show_check_fields(struct show *show)
 	const struct settings *settings = show->settings;
 	const struct jscan_entry *entry;
 
-	if (settings->mode != JSCAN_MODE_CAT || settings->lines == 0 || show->nothing)
+	if (settings->mode != JSCAN_MODE_CAT || settings->lines == 0)
 		return 0;
 	for (size_t i = 0; i < settings->field_count; i++)
 		if (!show_field_is_valid(settings->fields[i]) &&
-		    jscan_next(show->engine, &entry) > 0)
+		    jscan_next(show->archive->engine, &entry) > 0)
 			return message_error("Failed to get data: %s", strerror(EINVAL));
 	return 0;
 }
@@ -267,16 +168,15 @@ static int show_attach(struct show *show)
 		output.flags |= JSCAN_OUTPUT_TRUNCATE_NEWLINE;
 	if (!seen[OPTION_MERGE] && !settings->quiet)
 		output.flags |= JSCAN_OUTPUT_BOOT_LINES;
-	r = jscan_add_output(show->engine, &output, STDOUT_FILENO);
+	r = jscan_add_output(show->archive->engine, &output, STDOUT_FILENO);
 	if (r == -EOPNOTSUPP)
 		return message_error("This output format is not supported yet.");
 	if (r < 0)
 		return message_error("Failed to set up the output: %s", strerror(-r));
-	show->watch.keep_cursor = seen[OPTION_SHOW_CURSOR];
 	/* A sink that looks on has all fields decoded: not for modes that need only a few. */
 	show->watch.show_progress = show_prints_all_fields(settings->mode) && !seen[OPTION_QUIET] &&
 				    watch_progress_wanted();
-	r = watch_attach(&show->watch, show->engine);
+	r = watch_attach(&show->watch, show->archive->engine);
 	return r < 0 ? message_memory() : 0;
 }
 
@@ -285,7 +185,7 @@ static uint64_t show_count(const struct show *show)
 {
 	struct jscan_stats stats = { .size = sizeof(stats) };
 
-	jscan_get_stats(show->engine, &stats);
+	jscan_get_stats(show->archive->engine, &stats);
 	return stats.entries;
 }
 
@@ -297,20 +197,35 @@ static int show_scan(struct show *show)
 
 	if (show->settings->lines == 0)
 		return show_no_lines(show);
-	if (show->nothing)
-		return 0;
 	r = show_attach(show);
 	if (r < 0)
 		return r;
 	before = show_count(show);
-	show_running = show->engine;
-	r = jscan_run(show->engine);
+	show_running = show->archive->engine;
+	r = jscan_run(show->archive->engine);
 	show_running = NULL;
 	watch_wipe(&show->watch);
+	if (r == -EINVAL && *jscan_grep_failure(show->archive->engine))
+		return message_error("Pattern matching failed: %s",
+				     jscan_grep_failure(show->archive->engine));
 	if (r < 0)
 		return message_error("Failed to print entries: %s", strerror(-r));
 	show->stopped = r > 0;
 	return show_count(show) > before;
+}
+
+/* Prints the cursor of the last entry, or keeps it in a file. */
+static int show_cursor(struct show *show)
+{
+	const struct settings *settings = show->settings;
+	char cursor[JSCAN_CURSOR_SIZE];
+
+	if (!show_wants_cursor(show) || jscan_position_cursor(show->archive->engine, cursor) <= 0)
+		return 0;
+	if (settings->seen[OPTION_SHOW_CURSOR])
+		printf("-- cursor: %s\n", cursor);
+	fflush(stdout);
+	return settings->cursor_file ? cursor_file_write(settings->cursor_file, cursor) : 0;
 }
 
 /* Prints the entries and what comes after them. */
@@ -325,52 +240,25 @@ static int show_run(struct show *show)
 		return r;
 	if (r == 0 && !settings->quiet)
 		puts("-- No entries --");
-	if (settings->seen[OPTION_SHOW_CURSOR] && show->watch.cursor[0])
-		printf("-- cursor: %s\n", show->watch.cursor);
-	fflush(stdout);
-	return 0;
+	if (show_cursor(show) < 0)
+		return -EINVAL;
+	/* As for grep, it is a failure to find nothing. */
+	return r == 0 && settings->pattern ? -ENOENT : 0;
 }
 
-/* All steps in their order. */
-static int show_steps(struct show *show)
+int show(struct archive *archive, bool *ret_stopped)
 {
-	int r;
+	struct show show = { .settings = archive->settings, .archive = archive };
+	int r = filter_add(archive);
 
-	r = jscan_new(&show->settings->engine, &show->engine);
-	if (r < 0)
-		return message_error("Failed to set up: %s", strerror(-r));
-	jscan_set_problem_handler(show->engine, problems_add, &show->problems);
-	r = show_add_sources(show);
+	if (r <= 0)
+		return r;
+	r = show_position(&show);
 	if (r >= 0)
-		r = show_open(show);
+		r = show_check_fields(&show);
 	if (r >= 0)
-		r = show_add_matches(show);
-	if (r >= 0)
-		r = show_position(show);
-	if (r >= 0)
-		r = show_check_fields(show);
-	if (r >= 0)
-		r = show_run(show);
+		r = show_run(&show);
+	free(show.kept_cursor);
+	*ret_stopped = show.stopped;
 	return r;
-}
-
-int show(const struct settings *settings)
-{
-	struct show show = {
-		.settings = settings,
-		.problems.name_damaged =
-			settings->seen[OPTION_STRICT] && !settings->seen[OPTION_QUIET],
-	};
-	uint64_t began = stats_now();
-	int r, status;
-
-	r = show_steps(&show);
-	status = r < 0 ? 1 : 0;
-	if (show.engine && (r >= 0 || show.stopped))
-		stats_print(show.engine, settings->stats, stats_now() - began);
-	if (settings->seen[OPTION_STRICT] && show.problems.count > 0 && (r >= 0 || show.unreadable))
-		status = STATUS_DAMAGED;
-	show.engine = jscan_free(show.engine);
-	problems_done(&show.problems);
-	return status;
 }

@@ -3,12 +3,13 @@
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
 
-#include "settings.h"
+#include "archive.h"
 
 /* What a signal handler may stop; NULL while nothing runs. */
 extern struct jscan *volatile show_running;
 
-/* Prints the entries that SETTINGS ask for. Returns the exit status of the program. */
-int show(const struct settings *settings);
+/* Prints the entries that are asked for, from opened files. A negative answer has been explained,
+ * or is -ENOENT: a pattern matched nothing. A signal may have stopped it. */
+int show(struct archive *archive, bool *ret_stopped);
 
 #endif

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The values that options take, from text: numbers, line counts, sizes, boot descriptors, lists.
+ * The values that options take, from text: numbers, line counts, sizes, truth values, lists.
  *
  * These are the forms that journalctl accepts, including the odd ones, because a word that does
- * not parse is left alone by -n and -b and then becomes a match. Nothing here prints: the caller
+ * not parse is left alone by -n and then becomes a match. Nothing here prints: the caller
  * knows which option it was.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "values.h"
 
@@ -96,27 +99,39 @@ int value_size(const char *text, uint64_t *ret_bytes)
 	return 0;
 }
 
-int value_boot(const char *text, bool *ret_all)
+int value_boolean(const char *text, bool *ret_value)
 {
-	const char *offset = text;
-	size_t digits = 0;
-	int value;
+	static const char *const words[2][6] = {
+		{ "0", "no", "n", "false", "f", "off" },
+		{ "1", "yes", "y", "true", "t", "on" },
+	};
 
-	if (strcmp(text, "all") == 0) {
-		*ret_all = true;
-		return 0;
-	}
-	while (digits < 32 && isxdigit((unsigned char)text[digits]))
-		digits++;
-	if (digits == 32) {
-		offset += 32;
-		if (*offset && *offset != '+' && *offset != '-')
-			return -EINVAL;
-	}
-	if ((*offset || digits != 32) && value_integer(offset, &value) < 0)
-		return -EINVAL;
-	*ret_all = false;
-	return 0;
+	for (unsigned truth = 0; truth < 2; truth++)
+		for (unsigned i = 0; i < 6; i++)
+			if (strcasecmp(text, words[truth][i]) == 0) {
+				*ret_value = truth;
+				return 0;
+			}
+	return -EINVAL;
+}
+
+bool value_is_journal(const char *text)
+{
+	static const char signature[8] = "LPKSHHRH";
+	char head[sizeof(signature)];
+	struct stat st;
+	ssize_t size;
+	int fd;
+
+	/* A pipe or a device is not opened: that could wait, or do something. */
+	if (stat(text, &st) < 0 || !S_ISREG(st.st_mode))
+		return false;
+	fd = open(text, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	size = pread(fd, head, sizeof(head), 0);
+	close(fd);
+	return size == sizeof(head) && memcmp(head, signature, sizeof(head)) == 0;
 }
 
 int list_add(char ***list, size_t *count, const char *text, size_t size)
@@ -138,6 +153,23 @@ int list_add(char ***list, size_t *count, const char *text, size_t size)
 	grown[*count] = NULL;
 	*list = grown;
 	return 0;
+}
+
+int list_add_file(char ***list, size_t *count, const char *path)
+{
+	char *pattern = malloc(2 * strlen(path) + 1), *p = pattern;
+	int r;
+
+	if (!pattern)
+		return -ENOMEM;
+	for (; *path; path++) {
+		if (strchr("*?[]\\", *path))
+			*p++ = '\\';
+		*p++ = *path;
+	}
+	r = list_add(list, count, pattern, (size_t)(p - pattern));
+	free(pattern);
+	return r;
 }
 
 int list_add_items(char ***list, size_t *count, const char *text)

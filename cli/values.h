@@ -20,15 +20,19 @@ int value_lines(const char *text, uint64_t *ret_count, bool *ret_first);
 /* A number of bytes, with K, M, G or T behind it (powers of 1024). -EINVAL; -ERANGE. */
 int value_size(const char *text, uint64_t *ret_bytes);
 
-/* The argument of --boot: "all", or an ID, a signed offset, or both. Only its form is checked.
- * -EINVAL. */
-int value_boot(const char *text, bool *ret_all);
+/* A truth value: 1, yes, true, on and the like, in any case. -EINVAL. */
+int value_boolean(const char *text, bool *ret_value);
+
+/* Whether TEXT is the path of a journal file: a regular one that begins like a journal. */
+bool value_is_journal(const char *text);
 
 /* Appends to the NULL-terminated list *LIST of *COUNT strings a copy of SIZE bytes of TEXT, unless
  * the list holds them. -ENOMEM. */
 int list_add(char ***list, size_t *count, const char *text, size_t size);
 /* Appends the non-empty items of the comma-separated TEXT. */
 int list_add_items(char ***list, size_t *count, const char *text);
+/* Appends a path as a pattern that stands for nothing else. */
+int list_add_file(char ***list, size_t *count, const char *path);
 /* Frees a list. Returns NULL. */
 char **list_free(char **list);
 

@@ -61,8 +61,7 @@ static int watch_entry(void *userdata, const struct jscan_entry *entry,
 
 	(void)context;
 	watch->entries++;
-	if (watch->keep_cursor)
-		jscan_entry_cursor(entry, watch->cursor);
+	(void)entry;
 	if (watch->show_progress && watch->entries % WATCH_STRIDE == 0)
 		watch_draw(watch);
 	return 0;
@@ -76,7 +75,7 @@ int watch_attach(struct watch *watch, struct jscan *engine)
 		.entry = watch_entry,
 	};
 
-	if (!watch->keep_cursor && !watch->show_progress)
+	if (!watch->show_progress)
 		return 0;
 	watch->engine = engine;
 	return jscan_add_sink(engine, &ops, watch);

@@ -9,13 +9,11 @@
 #include <jscan.h>
 
 struct watch {
-	bool keep_cursor;
 	bool show_progress;
 	struct jscan *engine;
 	uint64_t entries;
 	uint64_t shown_usec;            /* when progress was drawn last */
 	bool drawn;                     /* a progress line is on the terminal */
-	char cursor[JSCAN_CURSOR_SIZE]; /* of the last entry; empty: there was none */
 };
 
 /* Whether a progress line makes sense: standard error is a terminal and nothing else writes to it.

@@ -248,6 +248,17 @@ static void discover_machine_id(char hex[JSCAN_ID_TEXT_SIZE])
 	hex[size] = '\0';
 }
 
+int discover_directory(struct jscan *e, const char *path, const char *machine)
+{
+	const struct discover_scope scope = {
+		.machine = machine,
+		.deeper = true,
+		.all_names = true,
+	};
+
+	return discover_list(e, path, &scope);
+}
+
 /* Adds the usual directories below a root. Those that are missing are passed over. */
 static int discover_usual(struct jscan *e, const char *root, struct discover_scope *scope)
 {

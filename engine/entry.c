@@ -105,7 +105,8 @@ static struct id128 entry_id(const jscan_id *id)
 char *jscan_entry_cursor(const struct jscan_entry *entry, char *text)
 {
 	const struct jscan_entry_info *info = &entry->info;
-	const struct id128 seqnum_id = entry_id(&info->seqnum_id), boot_id = entry_id(&info->boot_id);
+	const struct id128 seqnum_id = entry_id(&info->seqnum_id);
+	const struct id128 boot_id = entry_id(&info->boot_id);
 	const uint64_t numbers[4] = { info->seqnum, info->monotonic_usec, info->realtime_usec,
 				      info->hash };
 

@@ -87,12 +87,9 @@ class Own:
         r = self.run('--memory=1M')
         self.point('too little memory is refused', r.status == 1 and
                    r.err == b'--memory= must be at least 4M.\n', r)
-        r = self.run('--unit=x')
+        r = self.run('--image=x')
         self.point('what is not supported yet is said so', r.status == 1 and
-                   r.err == b"jscan: option '--unit' is not supported yet\n", r)
-        r = self.run('-D', self.sample, '/bin/sh')
-        self.point('paths as matches are not supported yet', r.status == 1 and
-                   r.err == b"Matching by path ('/bin/sh') is not supported yet.\n", r)
+                   r.err == b"jscan: option '--image' is not supported yet\n", r)
         r = self.run('--me', '--version')
         self.point('--version', r.status == 0 and r.out.startswith(b'jscan '), r)
         r = self.run('--help')

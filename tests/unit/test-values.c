@@ -3,6 +3,8 @@
  * Values of options, as journalctl 262 reads them; the odd forms were tried with it.
  */
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -73,29 +75,49 @@ Test(values, size_has_units_of_1024)
 	cr_expect(eq(int, value_size("99999999999999999999", &bytes), -ERANGE));
 }
 
-Test(values, boot_is_an_id_an_offset_or_both)
+Test(values, truth_has_many_words)
 {
-	static const char *const good[] = { "0",
-					    "-1",
-					    "+2",
-					    "01230123012301230123012301230123",
-					    "0123012301230123012301230123ABCD-1",
-					    "01230123012301230123012301230123+2" };
-	static const char *const bad[] = { "",
-					   "never",
-					   "=1",
-					   "0123012301230123012301230123012",
-					   "01230123012301230123012301230123 1",
-					   "01230123012301230123012301230123-" };
-	bool all = false;
+	static const char *const yes[] = { "1", "yes", "Y", "TRUE", "t", "On" };
+	static const char *const no[] = { "0", "no", "N", "false", "F", "off" };
+	bool value;
 
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		cr_expect(eq(int, value_boot(good[i], &all), 0), "%s", good[i]);
-	cr_expect(not(all));
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		cr_expect(lt(int, value_boot(bad[i], &all), 0), "%s", bad[i]);
-	cr_expect(eq(int, value_boot("all", &all), 0));
-	cr_expect(all);
+	for (size_t i = 0; i < 6; i++) {
+		value = false;
+		cr_expect(eq(int, value_boolean(yes[i], &value), 0), "%s", yes[i]);
+		cr_expect(value, "%s", yes[i]);
+		cr_expect(eq(int, value_boolean(no[i], &value), 0), "%s", no[i]);
+		cr_expect(not(value), "%s", no[i]);
+	}
+	cr_expect(eq(int, value_boolean("", &value), -EINVAL));
+	cr_expect(eq(int, value_boolean("2", &value), -EINVAL));
+}
+
+Test(values, a_path_becomes_a_pattern_for_itself_alone)
+{
+	char **list = NULL;
+	size_t count = 0;
+
+	cr_assert(eq(int, list_add_file(&list, &count, "a*b?[c]\\d"), 0));
+	cr_expect(eq(str, list[0], (char *)"a\\*b\\?\\[c\\]\\\\d"));
+	list_free(list);
+}
+
+Test(values, a_journal_is_known_by_its_first_bytes)
+{
+	char path[] = "/tmp/jscan-values-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert(ge(int, fd, 0));
+	cr_expect(not(value_is_journal(path)));
+	cr_assert(eq(sz, (size_t)write(fd, "LPKSHHRH", 8), 8));
+	cr_expect(value_is_journal(path));
+	cr_assert(eq(sz, (size_t)pwrite(fd, "X", 1, 7), 1));
+	cr_expect(not(value_is_journal(path)));
+	cr_expect(not(value_is_journal("/tmp")));
+	cr_expect(not(value_is_journal("/dev/null")));
+	cr_expect(not(value_is_journal("")));
+	close(fd);
+	unlink(path);
 }
 
 Test(values, list_items_are_kept_once_and_empty_ones_not)

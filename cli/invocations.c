@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Invocations of a unit: finding the one that --invocation means, and listing them.
+ *
+ * An invocation is an ID that entries of the unit carry in one of four fields. They are found by
+ * reading the unit's entries, which the indexes of the files pick out, from the newest back; for
+ * the ends of each all entries that carry the ID count, of whatever unit.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boots.h"
+#include "filter.h"
+#include "invocations.h"
+#include "messages.h"
+#include "runs.h"
+#include "units.h"
+
+/* In the order in which an entry is asked for them. */
+static const char *const invocation_fields[] = { "_SYSTEMD_INVOCATION_ID",
+						 "OBJECT_SYSTEMD_INVOCATION_ID", "INVOCATION_ID",
+						 "USER_INVOCATION_ID" };
+#define FIELD_COUNT (sizeof(invocation_fields) / sizeof(invocation_fields[0]))
+
+int invocations_match(struct archive *archive, const jscan_id *id)
+{
+	char hex[JSCAN_ID_TEXT_SIZE], text[64 + JSCAN_ID_TEXT_SIZE];
+	int r = 0;
+
+	jscan_id_format(id, hex);
+	for (size_t i = 0; i < FIELD_COUNT && r >= 0; i++) {
+		int size = snprintf(text, sizeof(text), "%s=%s", invocation_fields[i], hex);
+
+		r = jscan_match(archive->engine, text, (size_t)size);
+		if (r >= 0)
+			r = jscan_match_or(archive->engine);
+	}
+	return r < 0 ? r : jscan_match_and(archive->engine);
+}
+
+/* The ID that an entry carries. False: none. */
+static bool invocation_of_entry(const struct jscan_entry *entry, jscan_id *ret_id)
+{
+	static const jscan_id null_id;
+
+	for (size_t i = 0; i < FIELD_COUNT; i++) {
+		struct jscan_field field = { .size = sizeof(field) };
+		char hex[JSCAN_ID_TEXT_SIZE];
+
+		if (jscan_entry_field(entry, invocation_fields[i], &field) <= 0 || !field.value ||
+		    field.value_size != sizeof(hex) - 1)
+			continue;
+		memcpy(hex, field.value, sizeof(hex) - 1);
+		hex[sizeof(hex) - 1] = '\0';
+		if (jscan_id_parse(hex, ret_id) >= 0 && memcmp(ret_id, &null_id, sizeof(null_id)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether an ID is among the runs. */
+static bool invocation_is_known(const struct runs *runs, const jscan_id *id)
+{
+	for (size_t i = runs->count; i > 0; i--)
+		if (memcmp(&runs->rows[i - 1].id, id, sizeof(*id)) == 0)
+			return true;
+	return false;
+}
+
+/* Collects IDs, in the direction that reading goes in, until there are WANTED. */
+static int invocations_collect(struct archive *archive, size_t wanted, struct runs *runs)
+{
+	const struct jscan_entry *entry;
+	int r = 1;
+
+	while (runs->count < wanted) {
+		struct run run = { 0 };
+
+		r = jscan_next(archive->engine, &entry);
+		if (r <= 0)
+			break;
+		if (!invocation_of_entry(entry, &run.id) || invocation_is_known(runs, &run.id))
+			continue;
+		r = runs_add(runs, &run);
+		if (r < 0)
+			break;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* Begins to read the entries of UNITS in one direction, within the boot that is asked for. */
+static int invocations_begin(struct archive *archive, const struct units *units,
+			     enum jscan_direction direction)
+{
+	int r;
+
+	jscan_match_flush(archive->engine);
+	r = jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
+	if (r >= 0)
+		r = filter_add_boot(archive);
+	if (r < 0)
+		return r;
+	r = units_match(archive, units, true);
+	if (r >= 0)
+		r = jscan_set_direction(archive->engine, direction);
+	return r < 0 ? message_error("Failed to read invocations: %s", strerror(-r)) : 0;
+}
+
+/* Finds the one unit that is meant. OPTION is what needs it, in messages. */
+static int invocations_unit(struct archive *archive, const char *option, struct units *units)
+{
+	const struct settings *settings = archive->settings;
+	size_t given = settings->unit_count + settings->user_unit_count;
+	const char *text = settings->unit_count ? settings->units[0]
+			   : given              ? settings->user_units[0]
+						: "";
+	int r;
+
+	*units = (struct units){ 0 };
+	if (given == 0)
+		return message_error("Using %s requires a unit. Please specify a unit name with "
+				     "-u/--unit=/--user-unit=.",
+				     option);
+	if (given > 1)
+		return message_error("Using %s with multiple units is not supported.", option);
+	r = units_find(archive, units);
+	if (r == -ENODATA)
+		return message_error("No matching unit found for '%s' in journal.", text);
+	if (r < 0)
+		return message_error("Failed to add filter for units: %s", strerror(-r));
+	if (units->system_count + units->user_count > 1)
+		return message_error("Multiple matching units found for '%s' in journal.", text);
+	return 0;
+}
+
+/* The first or last entry of an invocation, in *RET_USEC. */
+static int invocations_end(struct archive *archive, enum jscan_direction direction,
+			   uint64_t *ret_usec)
+{
+	const struct jscan_entry *entry;
+	int r = jscan_set_direction(archive->engine, direction);
+
+	if (r >= 0)
+		r = jscan_next(archive->engine, &entry);
+	if (r > 0)
+		*ret_usec = jscan_entry_info(entry)->realtime_usec;
+	return r < 0 ? r : 0;
+}
+
+/* Fills in the ends of all runs, of which the newest is the first, and turns the list round. */
+static int invocations_complete(struct archive *archive, struct runs *runs)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < runs->count && r >= 0; i++) {
+		jscan_match_flush(archive->engine);
+		r = invocations_match(archive, &runs->rows[i].id);
+		if (r >= 0)
+			r = invocations_end(archive, JSCAN_FORWARD, &runs->rows[i].first_usec);
+		if (r >= 0)
+			r = invocations_end(archive, JSCAN_BACKWARD, &runs->rows[i].last_usec);
+	}
+	for (size_t i = 0; i < runs->count / 2; i++) {
+		struct run run = runs->rows[i];
+
+		runs->rows[i] = runs->rows[runs->count - 1 - i];
+		runs->rows[runs->count - 1 - i] = run;
+	}
+	return r;
+}
+
+/* Whether an invocation is in the journal at all. */
+static int invocations_have(struct archive *archive, const jscan_id *id)
+{
+	const struct jscan_entry *entry;
+	int r;
+
+	jscan_match_flush(archive->engine);
+	r = invocations_match(archive, id);
+	return r < 0 ? r : jscan_next(archive->engine, &entry);
+}
+
+/* Reads the unit's invocations as far as a descriptor needs them, oldest first. */
+static int invocations_read(struct archive *archive, const struct descriptor *descriptor,
+			    struct runs *runs)
+{
+	bool newest_first = descriptor->offset <= 0;
+	struct units units;
+	size_t wanted = SIZE_MAX;
+	int r = invocations_unit(archive, "-I/--invocation= with an offset", &units);
+
+	if (r >= 0)
+		r = invocations_begin(archive, &units,
+				      newest_first ? JSCAN_BACKWARD : JSCAN_FORWARD);
+	if (r < 0)
+		goto out;
+	if (!descriptor->has_id)
+		wanted = newest_first ? (size_t) - (int64_t)descriptor->offset + 1
+				      : (size_t)descriptor->offset;
+	r = invocations_collect(archive, wanted, runs);
+	if (r < 0)
+		message_error("Failed to read invocations: %s", strerror(-r));
+out:
+	units_done(&units);
+	return r;
+}
+
+/* The run that a descriptor means, in a list in the order of reading. */
+static const struct run *invocations_choose(const struct runs *runs,
+					    const struct descriptor *descriptor)
+{
+	bool newest_first = descriptor->offset <= 0;
+	int64_t at = 0, steps = descriptor->offset;
+
+	if (descriptor->has_id) {
+		while (at < (int64_t)runs->count &&
+		       memcmp(&runs->rows[at].id, &descriptor->id, sizeof(jscan_id)) != 0)
+			at++;
+		if (at == (int64_t)runs->count)
+			return NULL;
+	} else if (!newest_first) {
+		steps--;
+	}
+	at += newest_first ? -steps : steps;
+	return at >= (int64_t)runs->count ? NULL : &runs->rows[at];
+}
+
+int invocations_find(struct archive *archive, jscan_id *ret_id)
+{
+	const struct descriptor *descriptor = &archive->settings->invocation;
+	char text[DESCRIPTOR_TEXT_SIZE];
+	struct runs runs = { 0 };
+	const struct run *run = NULL;
+	int r;
+
+	if (descriptor->has_id && descriptor->offset == 0) {
+		r = invocations_have(archive, &descriptor->id);
+		if (r > 0)
+			*ret_id = descriptor->id;
+	} else {
+		r = invocations_read(archive, descriptor, &runs);
+		if (r < 0)
+			goto out;
+		run = invocations_choose(&runs, descriptor);
+		r = run != NULL;
+		if (run)
+			*ret_id = run->id;
+	}
+	if (r == 0)
+		r = message_error("No journal entry found for the invocation (%s).",
+				  descriptor_format(descriptor, text));
+	else if (r < 0)
+		message_error("Failed to read invocations: %s", strerror(-r));
+out:
+	jscan_match_flush(archive->engine);
+	runs_done(&runs);
+	return r < 0 ? r : 0;
+}
+
+int invocations_list(struct archive *archive)
+{
+	struct runs runs = { 0 };
+	struct units units;
+	int r = invocations_unit(archive, "--list-invocations", &units);
+
+	if (r < 0)
+		goto out;
+	r = invocations_begin(archive, &units, JSCAN_BACKWARD);
+	if (r < 0)
+		goto out;
+	r = invocations_collect(archive, SIZE_MAX, &runs);
+	if (r >= 0)
+		r = invocations_complete(archive, &runs);
+	if (r >= 0)
+		r = runs_print(&runs, archive->settings, "INVOCATION ID", "invocation_id");
+	if (r < 0)
+		message_error("Failed to read invocations: %s", strerror(-r));
+	if (r == 0) {
+		if (!archive->settings->quiet)
+			message_notice("No invocation ID for %s found.",
+				       units.system_count ? units.system[0] : units.user[0]);
+		r = -ENODATA;
+	}
+out:
+	runs_done(&runs);
+	units_done(&units);
+	return r;
+}

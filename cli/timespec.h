@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Points in time and lengths of time, from text. */
+#ifndef CLI_TIMESPEC_H
+#define CLI_TIMESPEC_H
+
+#include <stdint.h>
+
+/* A length of time without end. */
+#define TIMESPAN_INFINITE UINT64_MAX
+
+/* The last microsecond of the year 9999. */
+#define TIMESPEC_USEC_MAX (UINT64_C(253402300800000000) - 1)
+
+/*
+ * The argument of --since and --until, as microseconds since 1970, in the process's time zone where
+ * TEXT names none. NOW_USEC is what "now" means. -EINVAL; -ERANGE if it is before 1970 or past the
+ * year 9999.
+ */
+int timespec_parse(const char *text, uint64_t now_usec, uint64_t *ret_usec);
+
+/* A length of time such as "1h 30min" or "2.5" (seconds). -EINVAL; -ERANGE. */
+int timespan_parse(const char *text, uint64_t *ret_usec);
+
+#endif
