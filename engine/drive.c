@@ -137,11 +137,13 @@ static int drive_load(struct jscan *e)
 
 /* ---- sinks ------------------------------------------------------------------------------ */
 
-/* What the sinks together need of an entry: everything, unless all are one kind of cat. */
+/* What the sinks together need of an entry: everything, unless all are one kind of cat. That one
+ * looks at PRIORITY for its colours. */
 static void drive_choose_filter(struct jscan *e)
 {
-	static const char *const names[] = { "MESSAGE=" };
-	static const size_t sizes[] = { 8 };
+	static const char *const names[] = { "MESSAGE=", "PRIORITY=" };
+	static const size_t sizes[] = { 8, 9 };
+	bool coloured = false;
 
 	e->filter = (struct reader_filter){ .all = true };
 	for (size_t i = 0; i < e->sinks.count; i++) {
@@ -149,10 +151,11 @@ static void drive_choose_filter(struct jscan *e)
 
 		if (!o || o->mode != OUTPUT_CAT || o->fields)
 			return;
+		coloured |= o->colours != OUTPUT_COLOURS_NONE;
 	}
 	if (e->sinks.count)
-		e->filter = (struct reader_filter){ .first_only = true, .count = 1, .names = names,
-						    .sizes = sizes };
+		e->filter = (struct reader_filter){ .first_only = true, .count = coloured ? 2 : 1,
+						    .names = names, .sizes = sizes };
 }
 
 /* Runs begin of all sinks, once. */

@@ -5,27 +5,57 @@
  * looks at the entry before.
  */
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "engine/catalog.h"
 #include "engine/engine.h"
 
 #define OUTPUT_SINK_FLAGS                                                                          \
 	(JSCAN_OUTPUT_ALL | JSCAN_OUTPUT_UTC | JSCAN_OUTPUT_NO_HOSTNAME |                          \
-	 JSCAN_OUTPUT_TRUNCATE_NEWLINE | JSCAN_OUTPUT_BOOT_LINES)
+	 JSCAN_OUTPUT_TRUNCATE_NEWLINE | JSCAN_OUTPUT_BOOT_LINES | JSCAN_OUTPUT_SHORTEN |          \
+	 JSCAN_OUTPUT_LINKS | JSCAN_OUTPUT_CATALOG | JSCAN_OUTPUT_ASCII |                          \
+	 JSCAN_OUTPUT_NO_UNDERLINE)
+
+/* What struct jscan_output was in the first release. */
+#define OUTPUT_SINK_SIZE_MIN offsetof(struct jscan_output, colours)
+
+/* Columns of a line where nobody says otherwise. */
+#define OUTPUT_SINK_WIDTH 80u
 
 _Static_assert((int)JSCAN_MODE_CAT == (int)OUTPUT_CAT, "the modes are the encoders'");
 _Static_assert(JSCAN_OUTPUT_ALL == OUTPUT_ALL && JSCAN_OUTPUT_UTC == OUTPUT_UTC &&
 		       JSCAN_OUTPUT_NO_HOSTNAME == OUTPUT_NO_HOSTNAME &&
-		       JSCAN_OUTPUT_TRUNCATE_NEWLINE == OUTPUT_TRUNCATE_NEWLINE,
+		       JSCAN_OUTPUT_TRUNCATE_NEWLINE == OUTPUT_TRUNCATE_NEWLINE &&
+		       JSCAN_OUTPUT_SHORTEN == OUTPUT_SHORTEN &&
+		       JSCAN_OUTPUT_LINKS == OUTPUT_LINKS &&
+		       JSCAN_OUTPUT_CATALOG == OUTPUT_CATALOG &&
+		       JSCAN_OUTPUT_ASCII == OUTPUT_ASCII &&
+		       JSCAN_OUTPUT_NO_UNDERLINE == OUTPUT_NO_UNDERLINE,
 	       "the flags are the encoders'");
+_Static_assert((int)JSCAN_COLOURS_24BIT == (int)OUTPUT_COLOURS_24BIT,
+	       "the colours are the encoders'");
+
+/* What formatting changes: apart, since a sink that formats is constant. */
+struct output_sink_state {
+	struct output_previous previous; /* of short-delta */
+	atomic_uint bad_ids;             /* entries with a MESSAGE_ID that is none, ... */
+	atomic_uint no_catalog;          /* ... or that would need a catalog which cannot be read;
+					  * both since problems were told last */
+};
 
 struct output_sink {
 	struct output_options options;
 	bool boot_lines;
 	int fd;
-	char **fields;                    /* copies; ended by NULL */
-	struct output_previous *previous; /* of short-delta */
+	char **fields;             /* copies, ended by NULL */
+	char **excluded;
+	char *node_name;
+	char *directory;
+	char *catalog_path;
+	struct output_sink_state *state;
 	struct jscan *engine;
 };
 
@@ -64,6 +94,8 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		.xor_hash = entry->info.hash,
 		.fields = entry->fields,
 		.field_count = entry->field_count,
+		.match_begin = entry->grep_begin,
+		.match_end = entry->grep_end,
 	};
 	size_t size = buffer->bytes.size;
 	int r;
@@ -71,10 +103,32 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 	memcpy(view.boot_id.bytes, entry->info.boot_id.bytes, sizeof(view.boot_id.bytes));
 	memcpy(view.seqnum_id.bytes, entry->info.seqnum_id.bytes, sizeof(view.seqnum_id.bytes));
 	output_sink_boot_line(o, entry, context, buffer);
-	r = output_entry(&o->options, entry->cache, o->previous, &view, &buffer->bytes);
+	r = output_entry(&o->options, entry->cache, &o->state->previous, &view, &buffer->bytes);
 	if (r < 0)
 		buffer->bytes.size = size; /* the boot's line too: the entry may be tried again */
+	else if (unlikely(entry->cache->catalog_failures))
+		atomic_fetch_add_explicit(entry->cache->catalog_error == -EINVAL ?
+						  &o->state->bad_ids :
+						  &o->state->no_catalog,
+					  entry->cache->catalog_failures, memory_order_relaxed);
 	return r;
+}
+
+/* sink: flush. Tells of the entries for which the catalog failed: formatting, on whatever thread,
+ * cannot. */
+static int output_sink_flush(void *userdata)
+{
+	struct output_sink *o = userdata;
+	unsigned bad_ids = atomic_exchange(&o->state->bad_ids, 0);
+	unsigned no_catalog = atomic_exchange(&o->state->no_catalog, 0);
+
+	for (; bad_ids > 0; bad_ids--)
+		problem_report_path(o->engine, o->catalog_path, JSCAN_REASON_CATALOG, -EINVAL,
+				    "a MESSAGE_ID is no ID");
+	for (; no_catalog > 0; no_catalog--)
+		problem_report_path(o->engine, o->catalog_path, JSCAN_REASON_CATALOG,
+				    o->options.catalog_error, "there is no catalog");
+	return 0;
 }
 
 /* sink: write. A descriptor that does not block is waited for. */
@@ -103,38 +157,111 @@ static int output_sink_write(void *userdata, const void *data, size_t size)
 	return 0;
 }
 
+/* Frees a copied list; NULL is one too. */
+static void output_sink_free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
 /* sink: free. */
 static void output_sink_free(void *userdata)
 {
 	struct output_sink *o = userdata;
 
-	for (size_t i = 0; o->fields && o->fields[i]; i++)
-		free(o->fields[i]);
-	free(o->fields);
-	free(o->previous);
+	output_sink_free_list(o->fields);
+	output_sink_free_list(o->excluded);
+	free(o->node_name);
+	free(o->directory);
+	free(o->catalog_path);
+	free(o->state);
 	free(o);
 }
 
-/* Copies --output-fields. */
-static int output_sink_copy_fields(struct output_sink *o, const char *const *fields)
+/* Copies a list of strings that NULL ends. */
+static int output_sink_copy_list(const char *const *list, char ***ret_copy)
 {
 	size_t count = 0;
 
-	while (fields[count])
+	while (list[count])
 		count++;
-	o->fields = calloc(count + 1, sizeof(*o->fields));
-	if (!o->fields)
+	*ret_copy = calloc(count + 1, sizeof(**ret_copy));
+	if (!*ret_copy)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		o->fields[i] = strdup(fields[i]);
-		if (!o->fields[i])
+		(*ret_copy)[i] = strdup(list[i]);
+		if (!(*ret_copy)[i])
 			return -ENOMEM;
 	}
-	o->options.fields = (const char *const *)o->fields;
 	return 0;
 }
 
-int jscan_add_output(struct jscan *e, const struct jscan_output *output, int fd)
+/* Finds out what links to files are made of. Where that fails there are no such links. */
+static int output_sink_set_places(struct output_sink *o, const char *node_name)
+{
+	struct utsname names;
+
+	if (!node_name && uname(&names) == 0)
+		node_name = names.nodename;
+	if (node_name) {
+		o->node_name = strdup(node_name);
+		if (!o->node_name)
+			return -ENOMEM;
+	}
+	o->directory = getcwd(NULL, 0);
+	o->options.node_name = o->node_name;
+	o->options.directory = o->directory;
+	return 0;
+}
+
+/* Takes over what an output is to print and how; strings are copied. */
+static int output_sink_set(struct output_sink *o, const struct jscan_output *output)
+{
+	int r = 0;
+
+	o->options.mode = (enum output_mode)output->mode;
+	o->options.flags = output->flags & ~JSCAN_OUTPUT_BOOT_LINES;
+	o->options.colours = (enum output_colours)output->colours;
+	o->options.width = output->width ? output->width : OUTPUT_SINK_WIDTH;
+	o->boot_lines = output->flags & JSCAN_OUTPUT_BOOT_LINES;
+	if (output->catalog)
+		o->options.catalog = &output->catalog->catalog;
+	o->options.catalog_error = output->catalog_error;
+	o->catalog_path = strdup(output->catalog ? output->catalog->path : JSCAN_CATALOG_PATH);
+	if (!o->catalog_path)
+		return -ENOMEM;
+	if (output->fields)
+		r = output_sink_copy_list(output->fields, &o->fields);
+	if (r == 0 && output->excluded)
+		r = output_sink_copy_list(output->excluded, &o->excluded);
+	o->options.fields = (const char *const *)o->fields;
+	o->options.excluded = (const char *const *)o->excluded;
+	if (r == 0 && output->flags & JSCAN_OUTPUT_LINKS)
+		r = output_sink_set_places(o, output->node_name);
+	return r;
+}
+
+/* Copies an output of any size: shorter ones are extended, longer ones must be zero behind ours. */
+static int output_sink_take(const struct jscan_output *given, struct jscan_output *ret)
+{
+	const uint8_t *bytes = (const uint8_t *)given;
+
+	if (!given || given->size < OUTPUT_SINK_SIZE_MIN)
+		return -EINVAL;
+	for (size_t i = sizeof(*ret); i < given->size; i++) {
+		if (bytes[i])
+			return -E2BIG;
+	}
+	*ret = (struct jscan_output){ 0 };
+	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
+	if (ret->mode > JSCAN_MODE_CAT || (ret->flags & ~OUTPUT_SINK_FLAGS) ||
+	    ret->colours > JSCAN_COLOURS_24BIT || ret->catalog_error > 0 || ret->reserved)
+		return -EINVAL;
+	return 0;
+}
+
+int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 {
 	static const struct jscan_sink_ops ops = {
 		.size = sizeof(ops),
@@ -142,28 +269,26 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *output, int fd)
 		.begin = output_sink_begin,
 		.format = output_sink_format,
 		.write = output_sink_write,
+		.flush = output_sink_flush,
 		.free = output_sink_free,
 	};
+	struct jscan_output output;
 	struct output_sink *o;
 	struct sink *sink;
 	int r = engine_check(e);
 
+	if (r == 0)
+		r = output_sink_take(given, &output);
 	if (r < 0)
 		return r;
-	if (!output || output->size != sizeof(*output) || output->mode > JSCAN_MODE_CAT ||
-	    (output->flags & ~OUTPUT_SINK_FLAGS) || fd < 0 || e->sinks_begun)
+	if (fd < 0 || e->sinks_begun)
 		return -EINVAL;
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
 	o->fd = fd;
-	o->options.mode = (enum output_mode)output->mode;
-	o->options.flags = output->flags & ~JSCAN_OUTPUT_BOOT_LINES;
-	o->boot_lines = output->flags & JSCAN_OUTPUT_BOOT_LINES;
-	o->previous = calloc(1, sizeof(*o->previous));
-	r = o->previous ? 0 : -ENOMEM;
-	if (r == 0 && output->fields)
-		r = output_sink_copy_fields(o, output->fields);
+	o->state = calloc(1, sizeof(*o->state));
+	r = o->state ? output_sink_set(o, &output) : -ENOMEM;
 	if (r == 0)
 		r = sink_add(&e->sinks, &ops, o, &sink);
 	if (r < 0) {

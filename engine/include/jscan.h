@@ -501,9 +501,9 @@ JSCAN_API int jscan_mode_parse(const char *name, enum jscan_mode *ret_mode);
 
 /* ---- the message catalog ---------------------------------------------------------------- */
 /*
- * Texts that explain messages, by the ID that a message carries in MESSAGE_ID. systemd compiles them
- * into one database, which is read into memory here. A catalog does not change and may be used by
- * several engines and threads at once.
+ * Texts that explain messages, by the ID that a message carries in MESSAGE_ID. systemd compiles
+ * them into one database, which is read into memory here. A catalog does not change and may be used
+ * by several engines and threads at once.
  */
 
 /* Where the database is, below the root. */

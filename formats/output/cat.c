@@ -14,12 +14,12 @@ static void cat_coloured(const struct output_entry *entry, struct text_view valu
 	if (matched) {
 		end = entry->match_end < value.size ? entry->match_end : value.size;
 		begin = entry->match_begin < end ? entry->match_begin : end;
-		output_bytes(b, value.bytes, begin);
+		output_view(b, (struct text_view){ value.bytes, begin });
 		output_view(b, colours->match);
-		output_bytes(b, value.bytes + begin, end - begin);
+		output_view(b, (struct text_view){ value.bytes + begin, end - begin });
 		output_view(b, colours->on);
 	}
-	output_bytes(b, value.bytes + end, value.size - end);
+	output_view(b, (struct text_view){ value.bytes + end, value.size - end });
 	output_view(b, colours->off);
 	output_byte(b, '\n');
 }

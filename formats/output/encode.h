@@ -132,7 +132,7 @@ struct line_style {
 	size_t indent;    /* spaces before every line but the first */
 	bool stop_at_nul; /* a NUL ends what is shown of its line, or of a part of it */
 	bool ascii;       /* dots instead of an ellipsis */
-	size_t width;     /* lines are shortened to this many columns, indentation included; 0: not */
+	size_t width;     /* lines are shortened to these columns, indentation included; 0: not */
 	size_t match_begin, match_end;
 	struct colour_set colours;
 };

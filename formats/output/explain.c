@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the message catalog says about an entry: the text for its MESSAGE_ID, in which @FIELD@ stands
- * for the entry's first value of that field. It is made in the cache's scratch.
+ * What the message catalog says about an entry: the text for its MESSAGE_ID, in which @FIELD@
+ * stands for the entry's first value of that field. It is made in the cache's scratch.
  */
 #include "formats/output/encode.h"
 
@@ -186,22 +186,19 @@ void explain_print_link(const struct output_options *options, struct output_cach
 			const struct output_entry *entry, struct output_buffer *b)
 {
 	static const char name[] = "Documentation:";
+	const size_t name_size = sizeof(name) - 1;
 	struct text_view text, url;
 	const uint8_t *at, *end;
 
 	if (!explain_make(options, cache, entry, b, &text))
 		return;
-	if (text.size == 0)
-		return;
 	end = text.bytes + text.size;
-	for (at = text.bytes; at; at = memmem(at + 1, (size_t)(end - at - 1), name, sizeof(name) - 1))
-		if ((size_t)(end - at) >= sizeof(name) - 1 &&
-		    memcmp(at, name, sizeof(name) - 1) == 0 &&
-		    (at == text.bytes || at[-1] == '\n'))
-			break;
+	at = memmem(text.bytes, text.size, name, name_size);
+	while (at && at > text.bytes && at[-1] != '\n')
+		at = memmem(at + 1, (size_t)(end - at - 1), name, name_size);
 	if (!at)
 		return;
-	at += sizeof(name) - 1;
+	at += name_size;
 	while (at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	url.bytes = at;

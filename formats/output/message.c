@@ -234,7 +234,7 @@ void message_print_decorated(const struct output_options *options, struct output
 		size_t shift = room - m.config_file.size;
 
 		/* Unsigned, so that it may also go back: by a path that holds a NUL. */
-		m.text.bytes -= shift;
+		m.text.bytes = m.text.bytes + m.config_file.size - room;
 		m.text.size += shift;
 		link_write_path(options, (uint8_t *)m.text.bytes, path);
 		m.match_begin += shift;

@@ -58,8 +58,8 @@ static const struct text_name text_more_names[TEXT_NAME_SIZE_MAX + 1] = {
 	[13] = { "DOCUMENTATION", TEXT_DOCUMENTATION },
 };
 
-/* True if messages are printed with more than their text, or may end before it does. With OUTPUT_ALL
- * that depends on a NUL in the message, in what a pattern matches, or in CONFIG_FILE. */
+/* True if messages are printed with more than their text, or may end before it does. With
+ * OUTPUT_ALL that depends on NULs in the message, in what a pattern matches, or in CONFIG_FILE. */
 static bool text_is_decorated(const struct output_options *options)
 {
 	return options->colours || options->flags & (OUTPUT_SHORTEN | OUTPUT_LINKS | OUTPUT_ALL);

@@ -32,8 +32,8 @@ bool verbose_needs_field(const uint8_t *name, size_t size)
 					       field_is(&f, "_SOURCE_MONOTONIC_TIMESTAMP"));
 }
 
-/* Appends the value of CONFIG_FILE as it is shown with colours: up to a NUL, and as a link where one
- * can be made. An empty one is shown like any other. */
+/* Appends the value of CONFIG_FILE as it is shown with colours: up to a NUL, and as a link where
+ * one can be made. An empty one is shown like any other. */
 static void verbose_config_file(const struct output_options *options, struct output_cache *cache,
 				struct output_buffer *b, struct text_view value,
 				const struct line_style *style)
