@@ -87,7 +87,7 @@ static int payload_zstd_error(size_t result)
 	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? -ENOMEM : -EBADMSG;
 }
 
-/* Decodes until the output is full (1) or the last frame ends (0). */
+/* Decodes until the last frame ends (0), or the output is full before (1). */
 static int payload_zstd_begin(struct payload_decoder *d, const uint8_t *bytes, uint64_t size,
 			      struct payload_output *out)
 {
@@ -106,7 +106,9 @@ static int payload_zstd_begin(struct payload_decoder *d, const uint8_t *bytes, u
 			return -EBADMSG; /* the frame is cut short */
 	}
 	out->size = to.pos;
-	return to.pos == to.size;
+	if (left > 0) /* The output is full; what is left may be no more than the frame's end. */
+		left = ZSTD_decompressStream(d->zstd, &to, &in);
+	return ZSTD_isError(left) || left > 0 || in.pos < in.size;
 }
 
 /* Decodes all frames, one after the other, as version 262 does; the writer makes one. */
@@ -123,7 +125,12 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 	announced = ZSTD_getFrameContentSize(bytes, size);
 	if (announced == ZSTD_CONTENTSIZE_ERROR || size == 0)
 		return -EBADMSG;
-	if (announced == ZSTD_CONTENTSIZE_UNKNOWN || announced <= out->room) {
+	if (announced == ZSTD_CONTENTSIZE_UNKNOWN) {
+		/* As a stream, like the reference: what no stream may hold is damage. */
+		r = payload_zstd_begin(d, bytes, size, out);
+		return r > 0 ? -ENOBUFS : r;
+	}
+	if (announced <= out->room) {
 		/* In one go, straight into the arena: no window, no second copy. */
 		n = ZSTD_decompressDCtx(d->zstd, out->bytes, out->room, bytes, size);
 		if (!ZSTD_isError(n)) {
@@ -133,9 +140,10 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 		if (ZSTD_getErrorCode(n) != ZSTD_error_dstSize_tooSmall)
 			return payload_zstd_error(n);
 	}
-	/* Too large, or so it says: as much of it as there is room for. */
+	/* Too large, or so it says: as much of it as there is room for, if it can be streamed. */
 	r = payload_zstd_begin(d, bytes, size, out);
-	return r < 0 ? r : -ENOBUFS;
+	/* A frame that cannot be streamed can still be sound if it is small: an empty arena tells. */
+	return r < 0 && (r != -EBADMSG || d->position == 0) ? r : -ENOBUFS;
 }
 
 /* ---- LZ4 ---------------------------------------------------------------------------------- */
