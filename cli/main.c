@@ -27,6 +27,7 @@
 #include "namespaces.h"
 #include "settings.h"
 #include "show.h"
+#include "verify.h"
 
 static volatile sig_atomic_t main_signal;
 
@@ -71,6 +72,8 @@ static int main_act(struct archive *archive, bool *ret_stopped)
 		return header_print_disk_usage(archive);
 	case ACTION_HEADER:
 		return header_print(archive);
+	case ACTION_VERIFY:
+		return verify_files(archive, ret_stopped);
 	default:
 		return show(archive, ret_stopped);
 	}

@@ -119,7 +119,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			"The last 1000 entries of the latest boot"),
 
 	[OPTION_INTERVAL] = LATER("interval", 0, REQUIRED, SEALING),
-	[OPTION_VERIFY_KEY] = LATER("verify-key", 0, REQUIRED, SEALING),
+	[OPTION_VERIFY_KEY] = ROW("verify-key", 0, REQUIRED, SEALING, "KEY",
+				  "Verify seals with this key; implies --verify"),
 	[OPTION_FORCE] = LATER("force", 0, NONE, SEALING),
 
 	[OPTION_HELP] = ROW("help", 'h', NONE, COMMANDS, NULL, "Print this text"),
@@ -139,7 +140,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_VACUUM_SIZE] = LATER("vacuum-size", 0, REQUIRED, COMMANDS),
 	[OPTION_VACUUM_FILES] = LATER("vacuum-files", 0, REQUIRED, COMMANDS),
 	[OPTION_VACUUM_TIME] = LATER("vacuum-time", 0, REQUIRED, COMMANDS),
-	[OPTION_VERIFY] = LATER("verify", 0, NONE, COMMANDS),
+	[OPTION_VERIFY] =
+		ROW("verify", 0, NONE, COMMANDS, NULL, "Check that the files are consistent"),
 	[OPTION_SYNC] = LATER("sync", 0, NONE, COMMANDS),
 	[OPTION_RELINQUISH_VAR] = LATER("relinquish-var", 0, NONE, COMMANDS),
 	[OPTION_SMART_RELINQUISH_VAR] = LATER("smart-relinquish-var", 0, NONE, COMMANDS),

@@ -255,6 +255,8 @@ static enum action settings_action(enum option_id id)
 		return ACTION_DISK_USAGE;
 	case OPTION_HEADER:
 		return ACTION_HEADER;
+	case OPTION_VERIFY:
+		return ACTION_VERIFY;
 	default:
 		return ACTION_OTHER;
 	}
@@ -324,6 +326,10 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	if (option_table[word->id].section == SECTION_COMMANDS)
 		settings->action = settings_action(word->id);
 	switch (word->id) {
+	case OPTION_VERIFY_KEY:
+		settings->verify_key = value;
+		settings->action = ACTION_VERIFY;
+		return 1;
 	case OPTION_HELP:
 		options_print_help(settings->program);
 		return 0;

@@ -107,7 +107,7 @@ static char *verify_span(uint64_t usec, char *text)
 	};
 	size_t at = 0;
 
-	strcpy(text, "0");
+	snprintf(text, STAMP_SIZE, "0");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (usec < units[i].usec)
 			continue;
