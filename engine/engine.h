@@ -198,7 +198,7 @@ int discover_glob(struct jscan *engine, const char *pattern);
 void problem_report(struct source *s, enum jscan_reason reason, int error, uint64_t offset,
 		    const char *detail);
 /* The same for a path that is no source. */
-void problem_report_path(struct jscan *engine, const char *path, enum jscan_reason reason, int error,
-			 const char *detail);
+void problem_report_path(struct jscan *engine, const char *path, enum jscan_reason reason,
+			 int error, const char *detail);
 
 #endif

@@ -146,8 +146,10 @@ static int source_entry_machine(struct source *s, const struct entry_object *ent
 /* The last entry that can be read, for files whose header does not lead to it. */
 static int source_last_entry(struct source *s, struct entry_object *ret_entry)
 {
-	uint64_t i = s->last_index && s->last_index < s->chain.count ? s->last_index : s->chain.count;
+	uint64_t i = s->chain.count;
 
+	if (s->last_index && s->last_index < i)
+		i = s->last_index;
 	while (i > 0) {
 		uint64_t offset;
 		int r = chain_get(&s->chain, &s->journal, &s->window, i - 1, &offset);
@@ -351,7 +353,8 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	return 0;
 }
 
-/* With a plan: where to begin to look, INDEX being that of the global chain. 0: nowhere. -EAGAIN. */
+/* With a plan: where to begin to look, INDEX being that of the global chain. 0: nowhere;
+ * -EAGAIN. */
 static int source_place_offset(struct source *s, uint64_t index, uint64_t *ret_offset)
 {
 	bool backward = s->walk.backward;
@@ -570,7 +573,7 @@ int source_step_candidate(struct source *s)
 		if (r == 0 && unlikely(walk->entry_bytes + s->entry.size >
 				       SOURCE_OVERLAP_MAX * s->window.size_bytes)) {
 			problem_report(s, JSCAN_REASON_LIMIT, -EBADMSG, offset,
-				       "its entries overlap: together they are larger than the file");
+				       "its entries together are larger than the file");
 			s->candidate = CANDIDATE_NONE;
 			return 0;
 		}

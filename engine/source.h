@@ -65,7 +65,7 @@ struct source {
 	bool pinned;             /* a step has waited: what it read stays until it commits */
 	unsigned refs;           /* references to entries of this file in the batch */
 	unsigned header_tries;
-	uint64_t last_index;     /* source_last_entry(): elements behind it are no entries; 0: begin */
+	uint64_t last_index;     /* source_last_entry(): behind it are no entries; 0: begin */
 	struct io_op open_op;
 	struct io_stat stat;
 	struct image image;

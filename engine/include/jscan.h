@@ -89,8 +89,9 @@ enum jscan_plan {
  */
 struct jscan_options {
 	size_t size;             /* sizeof(struct jscan_options) of the caller */
-	uint64_t memory_bytes;   /* budget for file contents, all files together; default: the least
-				  * of 128 MiB and a quarter of the cgroup's limit; at least 4 MiB */
+	uint64_t memory_bytes;   /* budget for file contents, all files together; default: the
+				  * least of 128 MiB and a quarter of the cgroup's limit; at least
+				  * 4 MiB */
 	uint32_t io;             /* enum jscan_io */
 	uint32_t queue_depth;    /* reads in flight at most; default 64 */
 	uint32_t io_threads;     /* threads of the "threads" method; default 4 */
@@ -101,7 +102,7 @@ struct jscan_options {
 	uint32_t plan;           /* enum jscan_plan */
 	uint64_t field_bytes_max; /* largest value that is decompressed; default: an eighth of
 				   * memory_bytes, at most 768 MiB */
-	uint32_t slice_usec;     /* jscan_process() and jscan_next() stop after this; default 1000 */
+	uint32_t slice_usec;     /* jscan_process(), jscan_next() stop after this; default 1000 */
 	uint32_t slice_bytes;    /* ... or after this many bytes of entries; default 1 MiB */
 };
 
@@ -150,7 +151,7 @@ JSCAN_API int jscan_add_system(struct jscan *engine, unsigned flags);
 /* Where to look for journal files, and which to take. Zero means the default. */
 struct jscan_places {
 	size_t size;               /* sizeof(struct jscan_places) of the caller */
-	const char *directory;     /* this one, as jscan_add_directory() does; NULL: the machine's */
+	const char *directory;     /* as jscan_add_directory() does; NULL: the machine's */
 	const char *root;          /* the machine's as found below this directory: of any machine */
 	const char *log_namespace; /* of the machine's: "NAME", "+NAME" (it and what is in none),
 				    * "*" (all); NULL or "": what is in none */
@@ -182,8 +183,8 @@ enum jscan_case {
 
 /*
  * Yields only entries whose first MESSAGE field matches a PCRE2 pattern; NULL: all again. Then a
- * limit counts entries that match; a tail is counted before. -EINVAL: the pattern is bad, TEXT (SIZE
- * bytes, may be NULL) says why; -EOPNOTSUPP: built without PCRE2. Matching itself can fail too, on
+ * limit counts entries that match; a tail is counted before. -EINVAL: the pattern is bad, TEXT
+ * (SIZE bytes, may be NULL) says why; -EOPNOTSUPP: built without PCRE2. Matching itself can fail too, on
  * patterns that backtrack without end: the scan then ends with -EINVAL, and jscan_grep_failure()
  * says why.
  */
@@ -420,7 +421,8 @@ struct jscan_sink_ops {
 JSCAN_API int jscan_buffer_append(struct jscan_buffer *buffer, const void *data, size_t size);
 
 /* Attaches a sink; several may be attached. OPS is copied, USERDATA is the caller's. */
-JSCAN_API int jscan_add_sink(struct jscan *engine, const struct jscan_sink_ops *ops, void *userdata);
+JSCAN_API int jscan_add_sink(struct jscan *engine, const struct jscan_sink_ops *ops,
+			     void *userdata);
 
 /* ---- the built-in output ---------------------------------------------------------------- */
 
@@ -630,8 +632,8 @@ JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, voi
  * followed, as journalctl --verify does it and in its words; with a verification key the seals of
  * sealed files are recomputed.
  *
- * Files are verified one after the other, each read from its beginning to its end and then once more
- * along its entries. Beside the budget for file contents this takes about a sixteenth of a file's
+ * Files are verified one after the other, each read from its beginning to its end and then once
+ * more along its entries. Beside the budget for file contents this takes about a sixteenth of a file's
  * length, and room for one field of field_bytes_max. A single object is held in memory as a whole.
  *
  * A file that changes while it is verified gets a second chance: it is then verified as far as its
@@ -649,8 +651,9 @@ struct jscan_verify_detail {
 struct jscan_verify_result {
 	size_t size;
 	const char *path;
-	int error;               /* 0: consistent. -ENOKEY: sealed, and there is no key; -EOPNOTSUPP:
-				  * it, or its seal, is not understood; else why it is not */
+	int error;               /* 0: consistent. -ENOKEY: sealed, and there is no key;
+				  * -EOPNOTSUPP: it, or its seal, is not understood; else why it
+				  * is not */
 	uint64_t error_offset;   /* how far its objects are in order */
 	uint64_t file_bytes;
 	uint64_t entries;
@@ -658,7 +661,7 @@ struct jscan_verify_result {
 	size_t detail_count;     /* there may be some without an error */
 	const struct jscan_verify_detail *details;
 	int sealed;
-	uint64_t first_entry_usec; /* realtime of the first entry and of the newest; 0: there is none */
+	uint64_t first_entry_usec; /* realtime of the first entry and of the newest; or 0 */
 	uint64_t last_entry_usec;
 	int validated;           /* a key was given, and at least one seal is right */
 	uint64_t validated_until_usec; /* entries are sealed from the first one to this time */

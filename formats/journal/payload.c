@@ -142,7 +142,7 @@ static int payload_zstd_decode(struct payload_decoder *d, const uint8_t *bytes, 
 	}
 	/* Too large, or so it says: as much of it as there is room for, if it can be streamed. */
 	r = payload_zstd_begin(d, bytes, size, out);
-	/* A frame that cannot be streamed can still be sound if it is small: an empty arena tells. */
+	/* A frame that cannot be streamed can be sound if it is small: an empty arena tells. */
 	return r < 0 && (r != -EBADMSG || d->position == 0) ? r : -ENOBUFS;
 }
 

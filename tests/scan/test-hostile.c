@@ -145,7 +145,8 @@ Test(hostile, an_entry_that_is_listed_again_and_again_comes_once)
 
 Test(hostile, counts_that_no_file_can_hold_end_where_the_chain_ends)
 {
-	static const uint64_t counts[] = { UINT64_MAX, UINT64_C(1) << 60, ENTRIES + 1, ENTRIES + 2 };
+	static const uint64_t counts[] = { UINT64_MAX, UINT64_C(1) << 60, ENTRIES + 1,
+					   ENTRIES + 2 };
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		struct fixture *fx = make_file(i % 2);

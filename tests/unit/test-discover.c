@@ -70,7 +70,8 @@ static void expect_found(const char *expected)
 Test(discover, names_end_in_journal_and_come_in_the_order_of_their_bytes)
 {
 	static const char *const names[] = {
-		"b.journal", "a.journal", "a@1.journal", "Z.journal~", ".journal", ".hidden.journal",
+		"b.journal", "a.journal", "a@1.journal", "Z.journal~", ".journal",
+		".hidden.journal",
 		"a.journal.zst", "a.journal~~", "journal", "a.JOURNAL", "\xc3\xa4.journal",
 		"a b.journal", "x.journal-", "a.journals",
 	};
@@ -118,7 +119,8 @@ Test(discover, a_root_has_its_machines_journals)
 
 	make_root();
 	cr_expect(eq(int, jscan_add_places(engine, &places), 0));
-	expect_found("var/log/journal/" ID "/system.journal var/log/journal/" ID "/user-7.journal ");
+	expect_found("var/log/journal/" ID "/system.journal "
+		     "var/log/journal/" ID "/user-7.journal ");
 }
 
 Test(discover, a_namespace_has_folders_of_its_own)
@@ -220,5 +222,7 @@ Test(discover, thousands_of_files_are_no_problem)
 	cr_expect(eq(int, jscan_add_directory(engine, folder, 0), 0));
 	cr_expect(eq(sz, jscan_files_added(engine), 3000));
 	for (size_t i = 1; i < engine->source_count; i++)
-		cr_assert(lt(int, strcmp(engine->sources[i - 1]->path, engine->sources[i]->path), 0));
+		cr_assert(lt(int,
+			     strcmp(engine->sources[i - 1]->path, engine->sources[i]->path),
+			     0));
 }
