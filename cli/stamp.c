@@ -49,10 +49,8 @@ char *span_format(uint64_t usec, char *text)
 	const uint64_t accuracy = 1000;
 	size_t at = 0;
 
-	if (usec == 0) {
+	if (usec == 0)
 		snprintf(text, STAMP_SIZE, "0");
-		return text;
-	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		uint64_t count = usec / units[i].usec, rest = usec % units[i].usec;
 		const char *blank = at > 0 ? " " : "";
@@ -61,21 +59,10 @@ char *span_format(uint64_t usec, char *text)
 			break;
 		if (count == 0)
 			continue;
-		if (usec < UINT64_C(60000000) && rest > 0) {
-			/* Seconds and milliseconds have decimals, down to the accuracy. */
-			unsigned digits = 0;
-			uint64_t part = rest;
-
-			for (uint64_t unit = units[i].usec; unit > accuracy; unit /= 10)
-				digits++;
-			for (uint64_t scale = accuracy; scale > 1 && digits > 0; scale /= 10)
-				part /= 10;
-			if (digits > 0) {
-				snprintf(text + at, STAMP_SIZE - at, "%s%llu.%0*llu%s", blank,
-					 (unsigned long long)count, (int)digits,
-					 (unsigned long long)part, units[i].name);
-				return text;
-			}
+		if (units[i].usec == 1000000 && rest > 0) {
+			snprintf(text + at, STAMP_SIZE - at, "%s%llu.%03llus", blank,
+				 (unsigned long long)count, (unsigned long long)(rest / accuracy));
+			break;
 		}
 		at += (size_t)snprintf(text + at, STAMP_SIZE - at, "%s%llu%s", blank,
 				       (unsigned long long)count, units[i].name);

@@ -391,22 +391,23 @@ static bool date_is_day(const char *text, int *ret_days)
 	return true;
 }
 
-/* A date in a zone. */
+/* A date in a zone. What it leaves out is taken from today, as it is in universal time where the
+ * text has an offset from that, else here. */
 static int date_parse(const char *text, const struct zone *zone, uint64_t now_usec,
 		      uint64_t *ret_usec)
 {
-	time_t now = (time_t)(now_usec / USEC_PER_SEC) + zone->offset;
+	time_t now = (time_t)(now_usec / USEC_PER_SEC);
 	struct date date = { .weekday = -1 };
 	struct zone_saved saved;
 	int days, r;
 
-	r = zone_enter(zone, &saved);
-	if (r < 0)
-		return r;
 	if (zone->utc)
 		gmtime_r(&now, &date.tm);
 	else
 		localtime_r(&now, &date.tm);
+	r = zone_enter(zone, &saved);
+	if (r < 0)
+		return r;
 	if (date_is_day(text, &days)) {
 		date.tm.tm_mday += days;
 		date.tm.tm_hour = date.tm.tm_min = date.tm.tm_sec = 0;
