@@ -184,9 +184,9 @@ enum jscan_case {
 /*
  * Yields only entries whose first MESSAGE field matches a PCRE2 pattern; NULL: all again. Then a
  * limit counts entries that match; a tail is counted before. -EINVAL: the pattern is bad, TEXT
- * (SIZE bytes, may be NULL) says why; -EOPNOTSUPP: built without PCRE2. Matching itself can fail too, on
- * patterns that backtrack without end: the scan then ends with -EINVAL, and jscan_grep_failure()
- * says why.
+ * (SIZE bytes, may be NULL) says why; -EOPNOTSUPP: built without PCRE2. Matching itself can fail
+ * too, on patterns that backtrack without end: the scan then ends with -EINVAL, and
+ * jscan_grep_failure() says why.
  */
 JSCAN_API int jscan_set_grep(struct jscan *engine, const char *pattern, enum jscan_case sensitivity,
 			     char *text, size_t size);
@@ -633,8 +633,9 @@ JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, voi
  * sealed files are recomputed.
  *
  * Files are verified one after the other, each read from its beginning to its end and then once
- * more along its entries. Beside the budget for file contents this takes about a sixteenth of a file's
- * length, and room for one field of field_bytes_max. A single object is held in memory as a whole.
+ * more along its entries. Beside the budget for file contents this takes about a sixteenth of a
+ * file's length, and room for one field of field_bytes_max. A single object is held in memory as
+ * a whole.
  *
  * A file that changes while it is verified gets a second chance: it is then verified as far as its
  * writer had come when its header was read.
