@@ -617,7 +617,7 @@ static void source_begin_streaming(struct source *s)
 {
 	const struct journal_header *h = &s->journal.header;
 	uint64_t begin = h->header_size, end = journal_end(&s->journal, s->image.size_bytes);
-	uint64_t tables[2][2] = {
+	uint64_t distance, tables[2][2] = {
 		{ h->field_hash_table_offset, h->field_hash_table_size },
 		{ h->data_hash_table_offset, h->data_hash_table_size },
 	};
@@ -632,6 +632,12 @@ static void source_begin_streaming(struct source *s)
 		end = end - h->tail_object_offset > SOURCE_TAIL_BYTES ?
 			      h->tail_object_offset + SOURCE_TAIL_BYTES : end;
 	readahead_init(&s->readahead, begin, end, s->walk.backward);
+	/* With few files open there is memory to begin with large requests. */
+	distance = s->engine->options.memory_bytes / 4 / (s->engine->open_count + 1);
+	if (distance > READAHEAD_REQUEST_BYTES)
+		distance = READAHEAD_REQUEST_BYTES;
+	if (distance > s->readahead.distance_bytes)
+		s->readahead.distance_bytes = distance;
 }
 
 int source_step_next(struct source *s)
