@@ -5,19 +5,25 @@
  *
  * A file that is not archived may be written to. Its header is then read again before anything
  * else, and if it does not verify it is not believed at once: where the header has changed in the
- * meantime the file is verified as a snapshot, as far as the writer had come; where it has not, but
- * the file is open for writing, once more as it is. Everything is read anew for that, unless an
- * entry that is in use lies in what has been read.
+ * meantime, or does so within a second of the file's last change, the file is verified as a
+ * snapshot, as far as its writer had come; where it has not, but the file is open for writing, once
+ * more as it is. Everything is read anew for that, unless an entry that is in use lies in what has
+ * been read.
  *
  * The position of reading is left alone; images are closed when their file is done.
  */
 #include "formats/journal/verify.h"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include "engine/engine.h"
 
 #define VERIFICATION_ATTEMPTS 3u
+/* A file that was changed less than this ago may be in the middle of a change: its writer is given
+ * the rest of that time to go on. */
+#define VERIFICATION_SETTLE_USEC INT64_C(1000000)
+#define VERIFICATION_PAUSE_USEC 20000
 /* Bytes read beyond the start of the tail object. */
 #define VERIFICATION_TAIL_BYTES (64u << 10)
 
@@ -73,17 +79,27 @@ static int verification_refuse(struct verification *v, int error, const char *te
 
 /* ---- one attempt ------------------------------------------------------------------------ */
 
-/* Forgets what has been read of a file that may have been written to since. */
-static void verification_read_anew(struct source *s)
+/* Learns how long the file is now. True if it has grown. */
+static bool verification_grow(struct source *s)
 {
 	struct stat st;
 
+	if (fstat(s->image.file.fd, &st) < 0 || (uint64_t)st.st_size <= s->image.size_bytes ||
+	    image_resize(&s->image, (uint64_t)st.st_size) < 0)
+		return false;
+	s->stat.size_bytes = (uint64_t)st.st_size;
+	source_refresh_window(s);
+	return true;
+}
+
+/* Forgets what has been read of a file that may have been written to since. */
+static void verification_read_anew(struct source *s)
+{
 	if (s->journal.header.state == JOURNAL_STATE_ARCHIVED || s->refs > 0)
 		return;
-	if (fstat(s->image.file.fd, &st) == 0 && (uint64_t)st.st_size > s->image.size_bytes &&
-	    image_resize(&s->image, (uint64_t)st.st_size) == 0)
-		s->stat.size_bytes = (uint64_t)st.st_size;
+	verification_grow(s);
 	image_forget(&s->image, 0, s->image.size_bytes);
+	s->window.run_begin = s->window.run_end = 0; /* its bytes are still readable, but old */
 	source_refresh_window(s);
 }
 
@@ -117,6 +133,9 @@ static int verification_begin(struct verification *v, struct source *s)
 	if (r < 0)
 		return verification_refuse(v, r, NULL);
 	r = header_parse(bytes, size, s->window.size_bytes, &v->journal, detail);
+	/* A writer makes the file longer before it says so in the header. */
+	if (r == 0 && v->journal.truncated && s->refs == 0 && verification_grow(s))
+		r = header_parse(bytes, size, s->window.size_bytes, &v->journal, detail);
 	if (r < 0)
 		return verification_refuse(v, r, detail);
 	memcpy(v->header, bytes, size);
@@ -251,6 +270,37 @@ static int verification_wait_changed(struct jscan *e)
 	return r == -EBUSY ? -EAGAIN : r;
 }
 
+/* How long ago the file was changed, as far as its file system tells. */
+static int64_t verification_age_usec(const struct source *s)
+{
+	struct timespec now;
+	struct stat st;
+
+	if (fstat(s->image.file.fd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0)
+		return INT64_MAX;
+	return (now.tv_sec - st.st_mtim.tv_sec) * INT64_C(1000000) +
+	       (now.tv_nsec - st.st_mtim.tv_nsec) / 1000;
+}
+
+/* Whether the header changes, if the file was changed just now: 1 or 0. */
+static int verification_settle(struct jscan *e, struct verification *v)
+{
+	const struct timespec pause = { .tv_nsec = VERIFICATION_PAUSE_USEC * 1000 };
+	int64_t age;
+	int r;
+
+	for (;;) {
+		verification_read_anew(v->source);
+		r = engine_wait(e, verification_wait_changed);
+		if (r != 0 || atomic_load_explicit(&e->stop, memory_order_relaxed))
+			return r;
+		age = verification_age_usec(v->source);
+		if (age < 0 || age >= VERIFICATION_SETTLE_USEC)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* Whether a file that did not verify is worth another attempt: 1 or 0. */
 static int verification_tries_again(struct jscan *e, struct verification *v)
 {
@@ -262,8 +312,7 @@ static int verification_tries_again(struct jscan *e, struct verification *v)
 	    s->journal.header.state == JOURNAL_STATE_ARCHIVED || s->refs > 0 ||
 	    s->state != SOURCE_OPEN)
 		return 0;
-	verification_read_anew(s);
-	r = engine_wait(e, verification_wait_changed);
+	r = verification_settle(e, v);
 	if (r < 0)
 		return s->error ? 0 : r;
 	v->snapshot |= r > 0;

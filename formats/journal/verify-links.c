@@ -99,6 +99,11 @@ static int verify_set_array(struct verify *v, struct window *w, bool speak)
 	    object_map_find(&v->map, set->array, MAP_ARRAY) == MAP_NONE)
 		return verify_set_wrong(v, speak, "Invalid array offset %06" PRIx64, set->array);
 	r = object_array(v->journal, w, set->array, &array);
+	if (format_error_is_soft(r) && verify_is_beyond(v, set->array)) {
+		/* It is being written, or lies where the file has grown to since. */
+		set->count = set->index;
+		return 0;
+	}
 	if (r < 0)
 		return r;
 	while (set->index < set->count && set->array_index < array.capacity) {
