@@ -106,8 +106,42 @@ static void make_files(const char *corpus)
 			    fixture_size(fx));
 		write_input(corpus, "lookup", files[i].name, &files[i].how, 1, fixture_bytes(fx),
 			    fixture_size(fx));
+		write_input(corpus, "verify", files[i].name, &files[i].how, 1, fixture_bytes(fx),
+			    fixture_size(fx));
 		fixture_free(fx);
 	}
+}
+
+/* A file with seals that fuzz-verify.c has the key of; and a growing one, to be taken as it is. */
+static void make_for_verify(const char *corpus)
+{
+	static const uint8_t how_sealed = 0x15, how_live = 0x0c;
+	struct fixture_stamp stamp = { 0 };
+	struct fixture *fx = fixture_new(&(struct fixture_options){
+		.sealed = true, .keyed = true, .data_buckets = 5, .field_buckets = 2 });
+	struct seal_key key;
+	struct seal *seal;
+
+	if (seal_key_parse("000102-030405-060708-090a0b/1cd278-35a4e900", &key) < 0 ||
+	    seal_new(&key, &seal) < 0)
+		abort();
+	for (unsigned i = 0; i < 6; i++) {
+		stamp.realtime = key.start_usec + i / 3 * key.interval_usec + i + 1;
+		fixture_add(fx, &stamp, i % 2 ? "M=1" : "M=2", "P=6", NULL);
+		if (i == 2)
+			fixture_tag(fx);
+	}
+	fixture_finish(fx);
+	if (fixture_seal(fx, seal) < 0)
+		abort();
+	write_input(corpus, "verify", "seals", &how_sealed, 1, fixture_bytes(fx), fixture_size(fx));
+	fixture_free(fx);
+	seal_free(seal);
+
+	fx = make_small((struct fixture_options){ .state = JOURNAL_STATE_ONLINE }, 20);
+	write_input(corpus, "verify", "snapshot", &how_live, 1, fixture_bytes(fx),
+		    fixture_size(fx));
+	fixture_free(fx);
 }
 
 /* Payloads compressed each way. */
@@ -203,6 +237,7 @@ int main(int argc, char **argv)
 	}
 	make_headers(argv[1]);
 	make_files(argv[1]);
+	make_for_verify(argv[1]);
 	make_payloads(argv[1]);
 	make_scans(argv[1]);
 	return 0;
