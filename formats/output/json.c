@@ -136,8 +136,8 @@ static uint8_t *json_byte(uint8_t *to, unsigned byte)
 }
 
 /* The same with colours. */
-static void json_bytes_coloured(const struct json_writer *w, const uint8_t *p, size_t size,
-				size_t depth)
+static __attribute__((cold)) void json_bytes_coloured(const struct json_writer *w,
+						      const uint8_t *p, size_t size, size_t depth)
 {
 	uint8_t number[4];
 
@@ -192,12 +192,28 @@ static void json_value(const struct json_writer *w, const struct output_field *f
 		json_bytes(w, value.bytes, value.size, depth);
 }
 
-/* Appends what precedes a member's value. Only the first one needs no comma. */
-static void json_key(const struct json_writer *w, const void *name, size_t size, bool first)
+/* Appends what precedes a member's value, in colours. */
+static __attribute__((cold)) void json_key_coloured(const struct json_writer *w, const void *name,
+						    size_t size, bool first)
+{
+	if (!first)
+		output_byte(w->b, ',');
+	json_break(w, 1);
+	output_byte(w->b, '"');
+	colour_print(w->options, w->b, COLOUR_GREEN, name, size);
+	output_byte(w->b, '"');
+	if (w->pretty)
+		output_text(w->b, " : ");
+	else
+		output_byte(w->b, ':');
+}
+
+/* The same without. */
+static void json_key_plain(const struct json_writer *w, const void *name, size_t size, bool first)
 {
 	uint8_t *to;
 
-	if (!output_reserve(w->b, size + 8 + JSON_COLOURS_SIZE_MAX + VEC16_SLACK))
+	if (!output_reserve(w->b, size + 8 + VEC16_SLACK))
 		return;
 	to = w->b->bytes + w->b->size;
 	if (!first)
@@ -205,12 +221,19 @@ static void json_key(const struct json_writer *w, const void *name, size_t size,
 	if (w->pretty)
 		to = put_text(to, "\n\t");
 	*to++ = '"';
-	to = json_put_colour(w, to, COLOUR_GREEN);
 	short_copy(to, name, size);
 	to += size;
-	to = json_put_colour(w, to, COLOUR_NORMAL);
 	to = w->pretty ? put_text(to, "\" : ") : put_text(to, "\":");
 	w->b->size = (size_t)(to - w->b->bytes);
+}
+
+/* Appends what precedes a member's value. Only the first one needs no comma. */
+static inline void json_key(const struct json_writer *w, const void *name, size_t size, bool first)
+{
+	if (unlikely(w->coloured))
+		json_key_coloured(w, name, size, first);
+	else
+		json_key_plain(w, name, size, first);
 }
 
 /* Appends the elements of an array from the field at INDEX on, each after a comma, and its end. */

@@ -110,10 +110,10 @@ static void verbose_field(const struct output_options *options, const struct out
 	}
 }
 
-/* Appends the header line. It ends in grey: the reference does not end that colour. */
-static void verbose_header(const struct output_options *options, struct output_cache *cache,
-			   const struct output_entry *entry, uint64_t realtime,
-			   struct output_buffer *b)
+/* Appends the header line in colours. It ends in grey: the reference does not end that colour. */
+static void verbose_header_coloured(const struct output_options *options,
+				    struct output_cache *cache, const struct output_entry *entry,
+				    uint64_t realtime, struct output_buffer *b)
 {
 	if (!(options->flags & OUTPUT_NO_UNDERLINE))
 		output_view(b, colour_text(options, COLOUR_UNDERLINE));
@@ -133,10 +133,18 @@ void verbose_entry(const struct output_options *options, struct output_cache *ca
 		   const struct output_entry *entry, struct output_buffer *b)
 {
 	struct stamp_display display = stamp_display(entry, verbose_source(entry));
+	const bool decorated = options->colours || options->flags & OUTPUT_SHORTEN;
 
 	if (display.realtime == 0 || display.realtime >= STAMP_TIME_END)
 		return;
-	verbose_header(options, cache, entry, display.realtime, b);
+	if (unlikely(options->colours)) {
+		verbose_header_coloured(options, cache, entry, display.realtime, b);
+	} else {
+		calendar_time(options, cache, b, display.realtime, STAMP_FULL, true);
+		output_text(b, " [");
+		output_cursor(b, entry);
+		output_text(b, "]\n");
+	}
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 
@@ -144,10 +152,10 @@ void verbose_entry(const struct output_options *options, struct output_cache *ca
 			break;
 		if (!field_is_listed(options->fields, f->bytes, f->name_size))
 			continue;
-		if (likely(!options->colours && !(options->flags & OUTPUT_SHORTEN)))
-			verbose_field(options, f, b);
-		else
+		if (unlikely(decorated))
 			verbose_field_decorated(options, cache, f, b);
+		else
+			verbose_field(options, f, b);
 	}
 	if (options->flags & OUTPUT_CATALOG)
 		explain_print(options, cache, entry, b);
