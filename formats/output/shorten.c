@@ -83,7 +83,7 @@ static void shorten_ascii(struct output_buffer *b, const uint8_t *text, size_t s
 	size_t dots = ascii ? 3 : 1, head, tail;
 
 	if (size <= columns) {
-		output_bytes(b, text, size);
+		output_view(b, (struct text_view){ text, size });
 		return;
 	}
 	if (columns <= (ascii ? 2 : 1)) {
@@ -92,7 +92,7 @@ static void shorten_ascii(struct output_buffer *b, const uint8_t *text, size_t s
 	}
 	head = ((columns - dots) * percent + 50) / 100;
 	tail = columns - head - dots;
-	output_bytes(b, text, head);
+	output_view(b, (struct text_view){ text, head });
 	output_bytes(b, ascii ? "..." : SHORTEN_ELLIPSIS, 3);
 	output_bytes(b, text + size - tail, tail);
 }
@@ -159,7 +159,7 @@ static void shorten_text(struct output_buffer *b, const uint8_t *text, size_t si
 	unsigned width;
 
 	if (tail <= head) {
-		output_bytes(b, text, size);
+		output_view(b, (struct text_view){ text, size });
 		return;
 	}
 	/* The ellipsis takes the place of a character where there is no column left. */
@@ -169,7 +169,7 @@ static void shorten_text(struct output_buffer *b, const uint8_t *text, size_t si
 		else if (head > 0)
 			head = shorten_before(text, head);
 	}
-	output_bytes(b, text, head);
+	output_view(b, (struct text_view){ text, head });
 	output_text(b, SHORTEN_ELLIPSIS);
 	/* What is left out begins or ends links all the same. */
 	for (size_t at = head; at < tail; at += n ? n : 1) {
