@@ -129,8 +129,7 @@ ParameterizedTestParameters(verify_files, all_methods_find_the_same)
 	return cr_make_param_array(int, io_kinds, 3);
 }
 
-ParameterizedTest(int *io, verify_files, all_methods_find_the_same, .init = set_up,
-		  .fini = tear_down, .timeout = 60)
+ParameterizedTest(int *io, verify_files, all_methods_find_the_same)
 {
 	struct fixture *good, *bad;
 	struct reports reports = { 0 };
