@@ -143,7 +143,7 @@ Test(engine_options, wrong_arguments_are_refused)
 	output.flags = 1u << 31;
 	cr_expect(eq(int, jscan_add_output(e, &output, 1), -EINVAL));
 	output.flags = 0;
-	output.size--;
+	output.size = sizeof(output.size);
 	cr_expect(eq(int, jscan_add_output(e, &output, 1), -EINVAL));
 	cr_expect(eq(int, jscan_set_follow(e, 0), 0));
 	jscan_free(e);
