@@ -9,9 +9,11 @@ import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 import harness
 
@@ -190,6 +192,45 @@ class Own:
         r = harness.Result(p.returncode, out, shown)
         self.point('standard error as a terminal changes nothing',
                    out == want.out and shown == b'', r)
+
+    def test_verify(self):
+        """A line for each file, what is wrong before it, and a bar on a terminal."""
+        folder = os.path.join(self.scratch, 'verify')
+        os.mkdir(folder)
+        good = shutil.copy(os.path.join(self.sample, 'user-1000.journal'), folder)
+        bad = shutil.copy(os.path.join(self.sample, 'system.journal'), folder)
+        with open(bad, 'r+b') as f:
+            f.seek(17)
+            f.write(b'x')
+        lines = ['000011: Reserved field is non-zero',
+                 'File corruption detected at %s:0 (of %d bytes, 0%%).' % (
+                     bad, os.path.getsize(bad)),
+                 'FAIL: %s: Bad message' % bad]
+        r = self.run('-D', folder, '--verify')
+        said = r.err.decode().splitlines()
+        self.point('--verify says what is wrong, and which files pass',
+                   r.status == 1 and r.out == b'' and sorted(said) == sorted(
+                       lines + ['PASS: %s' % good]) and said.index(lines[0]) + 2 ==
+                   said.index(lines[2]), r)
+        r = self.run('-D', folder, '--verify', '-q')
+        self.point('--verify -q is silent about files that pass',
+                   r.status == 1 and r.err.decode().splitlines() == lines, r)
+        r = self.run('--file', good, '--verify-key=x')
+        self.point('what is no key is said and looked at no file', r.status == 1 and r.err ==
+                   b'Failed to load verification key: Key was rejected by service\n', r)
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 40, 0, 0))
+        with subprocess.Popen([self.jscan, '--file', good, '--verify'], stdout=slave,
+                              stderr=subprocess.PIPE, env=dict(harness.ENVIRONMENT)) as p:
+            err = p.stderr.read()
+            p.wait(timeout=60)
+        os.close(slave)
+        shown = os.read(master, 65536).decode()
+        os.close(master)
+        r = harness.Result(p.returncode, shown.encode(), err)
+        self.point('--verify draws a bar on a terminal and wipes it',
+                   shown.startswith('\r' + '\u2591' * 30 + '   0%\r') and
+                   shown.endswith('\r' + ' ' * 35 + '\r') and p.returncode == 0, r)
 
 
 def main():
