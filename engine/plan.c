@@ -329,6 +329,72 @@ static int plan_next_node(struct plan_node *node, const struct journal *j, struc
 	return 0;
 }
 
+/* How a place is looked for in a plan. */
+struct plan_search {
+	const struct journal *journal;
+	struct window *window;
+	chain_test_fn test;
+	const void *userdata;
+	bool backward;
+};
+
+/* plan_locate() for a term. */
+static int plan_locate_term(struct plan_node *node, const struct plan_search *s,
+			    uint64_t *ret_offset)
+{
+	uint64_t index;
+	int r = chain_bisect(&node->chain, s->journal, s->window, s->test, s->userdata,
+			     s->backward, &index);
+
+	if (r < 0)
+		return format_error_is_soft(r) ? 0 : r;
+	if (s->backward ? index-- == 0 : index >= node->chain.count)
+		return 0;
+	r = chain_get(&node->chain, s->journal, s->window, index, ret_offset);
+	return format_error_is_soft(r) ? 0 : r;
+}
+
+/* plan_locate() for any node. Of a disjunction the nearest place counts, of a conjunction the
+ * farthest. All children are asked even if one lacks bytes. */
+static int plan_locate_node(struct plan_node *node, const struct plan_search *s,
+			    uint64_t *ret_offset)
+{
+	bool any = false, all = true, nearest = node->match->kind == MATCH_OR;
+	uint64_t best = 0;
+	int result = 0;
+
+	if (node->empty)
+		return 0;
+	if (node->match->kind == MATCH_TERM)
+		return plan_locate_term(node, s, ret_offset);
+	for (size_t i = 0; i < node->child_count; i++) {
+		uint64_t found;
+		int r = plan_locate_node(&node->children[i], s, &found);
+
+		if (r == -EAGAIN)
+			result = r;
+		else if (r < 0)
+			return r;
+		all = all && r != 0;
+		if (r > 0 && (!any || (nearest == s->backward ? found > best : found < best))) {
+			best = found;
+			any = true;
+		}
+	}
+	if (result < 0)
+		return result;
+	*ret_offset = best;
+	return any && (nearest || all);
+}
+
+int plan_locate(struct plan *p, const struct journal *j, struct window *w, chain_test_fn test,
+		const void *userdata, bool backward, uint64_t *ret_offset)
+{
+	const struct plan_search search = { j, w, test, userdata, backward };
+
+	return plan_locate_node(p->root, &search, ret_offset);
+}
+
 int plan_next(struct plan *p, const struct journal *j, struct window *w, uint64_t from,
 	      bool backward, uint64_t horizon, uint64_t *ret_offset)
 {

@@ -48,6 +48,13 @@ int plan_resolve(struct plan *p, const struct journal *j, struct window *w,
 		 struct payload_decoder *decoder);
 
 /*
+ * The offset where reading the matches begins, at or behind a place, or with BACKWARD before it:
+ * each term's own entries are bisected by TEST, as chain_bisect() does. 1, 0 (none), -EAGAIN.
+ */
+int plan_locate(struct plan *p, const struct journal *j, struct window *w, chain_test_fn test,
+		const void *userdata, bool backward, uint64_t *ret_offset);
+
+/*
  * The nearest offset that matches: at or after FROM, or with BACKWARD at or before it. 1, 0 (none),
  * -EAGAIN. Offsets beyond HORIZON are not looked at. Runs fastest when FROM moves in one direction.
  */

@@ -421,6 +421,18 @@ static int engine_pass_cursor(struct jscan *e, struct source *s)
 	return 1;
 }
 
+/*
+ * True if an entry lies beyond the bound that reading goes towards. Reading backward from a place
+ * that the caller chose, the upper bound counts as well; from the bound itself it does not,
+ * whatever the clock did before it.
+ */
+static bool engine_is_beyond(const struct jscan *e, const struct entry_object *entry)
+{
+	if (!e->backward)
+		return e->until_is_checked && entry->realtime > e->until;
+	return entry->realtime < e->since || (e->seek.set && entry->realtime > e->until);
+}
+
 int engine_next_candidate(struct jscan *e, struct source **ret_source)
 {
 	struct source *s;
@@ -442,8 +454,7 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 			return r;
 		}
 	} while (engine_pass_cursor(e, s));
-	if (unlikely(e->backward ? s->entry.realtime < e->since :
-				   e->until_is_checked && s->entry.realtime > e->until)) {
+	if (unlikely(engine_is_beyond(e, &s->entry))) {
 		engine_keep_position(&e->beyond, s, &s->entry);
 		e->phase = PHASE_END;
 		return 0;

@@ -241,26 +241,18 @@ int source_step_plan(struct source *s)
 	return 0;
 }
 
-/* A place by one of an entry's numbers; AFTER: the first element beyond equal ones is wanted. */
-struct source_place {
-	uint64_t value;
-	bool after;
-};
-
+/* The place is one of an entry's numbers. */
 #define SOURCE_PLACE_TEST(name, member)                                                            \
 	static int name(const void *userdata, const struct journal *j, struct window *w,           \
 			uint64_t entry_offset, int *ret_order)                                     \
 	{                                                                                          \
-		const struct source_place *place = userdata;                                       \
+		const uint64_t *value = userdata;                                                  \
 		struct entry_object entry;                                                         \
 		int r = object_entry(j, w, entry_offset, &entry);                                  \
                                                                                                    \
 		if (r < 0)                                                                         \
 			return r;                                                                  \
-		if (entry.member == place->value)                                                  \
-			*ret_order = place->after ? -1 : 0;                                        \
-		else                                                                               \
-			*ret_order = entry.member < place->value ? -1 : 1;                         \
+		*ret_order = (entry.member > *value) - (entry.member < *value);                    \
 		return 0;                                                                          \
 	}
 
@@ -274,9 +266,7 @@ SOURCE_PLACE_TEST(source_test_realtime, realtime)
 static int source_place_index(struct source *s, chain_test_fn test, uint64_t value, bool backward,
 			      uint64_t *ret_index)
 {
-	struct source_place place = { .value = value, .after = backward };
-
-	return chain_bisect(&s->chain, &s->journal, &s->window, test, &place, ret_index);
+	return chain_bisect(&s->chain, &s->journal, &s->window, test, &value, backward, ret_index);
 }
 
 /*
@@ -286,7 +276,6 @@ static int source_place_index(struct source *s, chain_test_fn test, uint64_t val
 static int source_place_monotonic(struct source *s, const struct engine_seek *seek, bool backward,
 				  uint64_t *ret_index)
 {
-	struct source_place place = { .value = seek->monotonic, .after = backward };
 	char text[9 + JSCAN_ID_TEXT_SIZE] = "_BOOT_ID=";
 	struct data_object data;
 	struct chain chain;
@@ -302,7 +291,8 @@ static int source_place_monotonic(struct source *s, const struct engine_seek *se
 	if (r <= 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : 0;
 	chain_init_data(&chain, &data);
-	r = chain_bisect(&chain, &s->journal, &s->window, source_test_monotonic, &place, &i);
+	r = chain_bisect(&chain, &s->journal, &s->window, source_test_monotonic,
+			 &seek->monotonic, backward, &i);
 	if (r < 0)
 		return r == -EAGAIN ? r : 0;
 	beyond = backward ? i == 0 : i >= chain.count;
@@ -376,11 +366,32 @@ static int source_place_offset(struct source *s, uint64_t index, uint64_t *ret_o
 	return 0;
 }
 
+/* Specification 9.3: with a plan, a time is looked for among the entries that match. 0; -EAGAIN. */
+static int source_place_matching(struct source *s, const struct engine_seek *seek,
+				 uint64_t *ret_offset)
+{
+	bool backward = s->walk.backward;
+	int r = plan_locate(&s->plan, &s->journal, &s->window, source_test_realtime,
+			    &seek->realtime, backward, ret_offset);
+
+	if (r <= 0)
+		*ret_offset = 0;
+	return r == -EAGAIN || r == -ENOMEM ? r : 0;
+}
+
+/* True if a place is given by its time alone. */
+static bool source_place_is_time(const struct engine_seek *seek)
+{
+	return seek->kind == SEEK_PLACE && seek->has_realtime && !seek->has_seqnum &&
+	       !seek->has_monotonic;
+}
+
 int source_step_locate(struct source *s)
 {
 	struct source_walk *walk = &s->walk;
 	struct jscan *e = s->engine;
-	uint64_t index, offset = 0;
+	uint64_t index = 0, offset = 0;
+	bool matching = s->plan.root && !walk->consumed_offset && source_place_is_time(&e->seek);
 	int r;
 
 	if (walk->located)
@@ -394,6 +405,8 @@ int source_step_locate(struct source *s)
 	if (walk->consumed_offset) /* turned round in tail mode: from the oldest entry taken, on */
 		r = chain_bisect_offset(&s->chain, &s->journal, &s->window, walk->consumed_offset,
 					&index);
+	else if (matching)
+		r = source_place_matching(s, &e->seek, &offset);
 	else
 		r = source_start_index(s, &e->seek, walk->backward, &index);
 	if (r == -EAGAIN || r == -ENOMEM)
@@ -403,7 +416,7 @@ int source_step_locate(struct source *s)
 			       "no position can be found in its entries");
 		index = walk->backward ? s->chain.count : 0;
 	}
-	if (s->plan.root) {
+	if (s->plan.root && !matching) {
 		r = source_place_offset(s, index, &offset);
 		if (r < 0)
 			return r;

@@ -201,7 +201,8 @@ JSCAN_API int jscan_set_direction(struct jscan *engine, enum jscan_direction dir
 /*
  * Bounds on the entries' realtime, both inclusive; 0 and UINT64_MAX mean none. Reading starts at
  * the first entry inside by bisection; where journalctl stops at the first entry beyond the far
- * bound, so does this.
+ * bound, so does this. A seek sets where reading starts instead; reading backward from above the
+ * upper bound then ends at once.
  */
 JSCAN_API int jscan_set_bounds(struct jscan *engine, uint64_t since_usec, uint64_t until_usec);
 

@@ -277,6 +277,7 @@ struct chain_search {
 	chain_test_fn test; /* NULL: by offset */
 	const void *userdata;
 	uint64_t entry_offset; /* if by offset */
+	bool backward;         /* the last element before the place is sought */
 	uint64_t left;
 	uint64_t right;
 };
@@ -307,7 +308,7 @@ static int chain_narrow(struct chain_search *s, uint64_t index)
 	assert(s->left <= index && index < s->right);
 	for (uint64_t i = index; i < s->right && i - index <= CHAIN_UNREADABLE_MAX; i++) {
 		r = chain_probe(s, i, &order);
-		if (r == 0 && order < 0) {
+		if (r == 0 && (order < 0 || (order == 0 && s->backward))) {
 			s->left = i + 1;
 			return 0;
 		}
@@ -370,11 +371,70 @@ static int chain_bisect_arrays(struct chain_search *s)
 	return 0;
 }
 
+/* The reference has looked at a file's last entry when it opened the file: so if the last array
+ * begins before the place, it begins there. Sets *START to that array. */
+static int chain_skip_arrays(struct chain_search *s, unsigned *start)
+{
+	const struct chain *c = s->chain;
+	int order, r;
+
+	if (c->mark_count < 2 || c->marks[c->mark_count - 1].before >= c->count)
+		return 0;
+	r = chain_probe(s, c->marks[c->mark_count - 1].before, &order);
+	if (r == 0 && order < 0) {
+		*start = c->mark_count - 1;
+		s->left = c->marks[*start].before;
+	}
+	return format_error_is_soft(r) ? 0 : r;
+}
+
+/*
+ * Narrows by the arrays from the first one on: the first whose last element lies behind the place
+ * holds it; looking for the last element before the place, its first element is tested too.
+ * Elements are tested in the order in which the reference does it: where they do not ascend,
+ * because the clock stepped back, that decides what is found.
+ */
+static int chain_walk_arrays(struct chain_search *s)
+{
+	const struct chain *c = s->chain;
+	uint64_t count = c->count, inline_count = chain_inline_count(c);
+	unsigned start = 0;
+	int r = 0;
+
+	if (inline_count && s->left < s->right)
+		r = chain_narrow(s, 0);
+	else
+		r = chain_skip_arrays(s, &start);
+	for (unsigned i = start; i < c->mark_count && r == 0 && s->left < s->right; i++) {
+		uint64_t first = c->marks[i].before + inline_count, end = count;
+
+		if (i + 1 < c->mark_count)
+			end = c->marks[i + 1].before + inline_count;
+		if (end > count)
+			end = count;
+		if (first < s->left || first >= end)
+			continue;
+		if (s->backward && end - first > 1)
+			r = chain_narrow(s, first);
+		if (r == 0 && s->left < end && end <= s->right)
+			r = chain_narrow(s, end - 1);
+		if (r == -EAGAIN)
+			chain_ask(s, true, i + 1, c->mark_count, CHAIN_WAVE_DEPTH);
+		if (r == 0 && s->right < end) {
+			/* From its last entry the reference looks at the one before it next. */
+			if (start > 0 && !s->backward && s->left + 1 < end - 1)
+				r = chain_narrow(s, end - 2);
+			break;
+		}
+	}
+	return r;
+}
+
 /* Narrows by the elements themselves until one place is left. */
 static int chain_bisect_elements(struct chain_search *s)
 {
 	while (s->left < s->right) {
-		uint64_t middle = s->left + (s->right - s->left) / 2;
+		uint64_t middle = s->left + (s->right - s->left - s->backward) / 2;
 		int r = chain_narrow(s, middle);
 
 		if (r == -EAGAIN) {
@@ -402,7 +462,8 @@ static int chain_search(struct chain_search *s, uint64_t *ret_index)
 	}
 	s->left = 0;
 	s->right = c->count;
-	r = chain_bisect_arrays(s);
+	/* Offsets ascend, and where a chain is in more pieces than are marked it is damaged. */
+	r = s->test && c->mark_stride == 1 ? chain_walk_arrays(s) : chain_bisect_arrays(s);
 	if (r < 0)
 		return r;
 	r = chain_bisect_elements(s);
@@ -415,7 +476,7 @@ static int chain_search(struct chain_search *s, uint64_t *ret_index)
 
 /* Bisects by a test. */
 int chain_bisect(struct chain *c, const struct journal *j, struct window *w, chain_test_fn test,
-		 const void *userdata, uint64_t *ret_index)
+		 const void *userdata, bool backward, uint64_t *ret_index)
 {
 	struct chain_search s = {
 		.chain = c,
@@ -423,6 +484,7 @@ int chain_bisect(struct chain *c, const struct journal *j, struct window *w, cha
 		.window = w,
 		.test = test,
 		.userdata = userdata,
+		.backward = backward,
 	};
 
 	assert(test);

@@ -332,23 +332,25 @@ int chain_get_many(struct chain *c, const struct journal *j, struct window *w, u
 		   unsigned count, uint64_t *offsets);
 
 /* What a bisection compares an element with: 0, and in *ret_order a negative number if the element
- * is before the wanted place, 0 or a positive one if it is at or after it; or -EAGAIN, a soft error
- * if the element cannot be read, or any other error, which ends the bisection. */
+ * is before the wanted place, 0 if it is at it, a positive one if it is after it; or -EAGAIN, a
+ * soft error if the element cannot be read, or any other error, which ends the bisection. */
 typedef int (*chain_test_fn)(const void *userdata, const struct journal *j, struct window *w,
 			     uint64_t entry_offset, int *ret_order);
 
 /*
- * The first index whose element is not before the wanted place: 0 to count. Elements that cannot
+ * The first index whose element is not before the wanted place, or with BACKWARD is after it: 0 to
+ * count. Elements that cannot
  * be read are stepped over (a run of more than CHAIN_UNREADABLE_MAX of them is taken for at or
  * after the place, as the reference takes each one); a damaged array ends the chain without an
- * error here: see damage_error. Arrays are compared by their last element first (two thirds of all
- * elements are in the last one), then within the array; the probes that may come next are asked
- * for along with the one that is lacking. -EAGAIN until it is decided; nothing is kept between
- * calls but the marks.
+ * error here: see damage_error. Arrays are compared by their last element first, from the first one
+ * on, then within the array: in the reference's order, which makes a difference where elements do
+ * not ascend. The probes that may come next are asked for
+ * along with the one that is lacking. -EAGAIN until it is decided; nothing is kept between calls
+ * but the marks.
  */
 #define CHAIN_UNREADABLE_MAX 64u
 int chain_bisect(struct chain *c, const struct journal *j, struct window *w, chain_test_fn test,
-		 const void *userdata, uint64_t *ret_index);
+		 const void *userdata, bool backward, uint64_t *ret_index);
 
 /* chain_bisect() by offset: needs no entry. */
 int chain_bisect_offset(struct chain *c, const struct journal *j, struct window *w,

@@ -195,11 +195,11 @@ static void check_bisect(const struct fuzz_input *in, struct window *w, struct l
 
 	a = *start;
 	b = *start;
-	r = chain_bisect(&a, &in->journal, w, compare_seqnum, &seqnum, &i);
+	r = chain_bisect(&a, &in->journal, w, compare_seqnum, &seqnum, false, &i);
 	lazy_evict(l);
 	FUZZ_CHECK(r == 0);
 	FUZZ_CHECK(LAZY_RUN(l, chain_bisect(&b, &in->journal, &l->window, compare_seqnum, &seqnum,
-					    &k)) == 0);
+					    false, &k)) == 0);
 	FUZZ_CHECK(i == k && i <= start->count);
 }
 

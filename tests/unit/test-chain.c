@@ -551,7 +551,7 @@ static void expect_time(struct chain *c, const struct journal *j, struct window_
 	uint64_t found;
 	int r;
 
-	WINDOW_DRIVE(d, r, chain_bisect(c, j, &d->window, test_realtime, &t, &found));
+	WINDOW_DRIVE(d, r, chain_bisect(c, j, &d->window, test_realtime, &t, false, &found));
 	cr_assert(eq(int, r, 0));
 	cr_assert(eq(u64, found, index));
 }
@@ -601,7 +601,7 @@ Test(chain, bisection_asks_for_little_and_in_few_rounds)
 	int r;
 
 	chain_init_global(&c, &j);
-	WINDOW_DRIVE(d, r, chain_bisect(&c, &j, &d->window, test_realtime, &t, &index));
+	WINDOW_DRIVE(d, r, chain_bisect(&c, &j, &d->window, test_realtime, &t, false, &index));
 	cr_assert(eq(int, r, 0));
 	cr_expect(eq(u64, index, 1234));
 	/* 8 arrays to walk to, then 12 levels two at a time, some of them in one block. */
@@ -609,7 +609,7 @@ Test(chain, bisection_asks_for_little_and_in_few_rounds)
 	cr_expect(le(u32, d->blocks_fed, 50));
 	/* With everything there it looks at a logarithm of the entries. */
 	calls = 0;
-	WINDOW_DRIVE(d, r, chain_bisect(&c, &j, &d->window, test_realtime, &t, &index));
+	WINDOW_DRIVE(d, r, chain_bisect(&c, &j, &d->window, test_realtime, &t, false, &index));
 	cr_expect(le(u32, calls, 16));
 	window_driver_free(d);
 	fixture_free(fx);
@@ -641,7 +641,8 @@ ParameterizedTest(enum window_driver_mode *mode, chain, bisection_steps_over_dam
 		uint64_t found;
 		int r;
 
-		WINDOW_DRIVE(d, r, chain_bisect(&c, &j, &d->window, test_realtime, &t, &found));
+		WINDOW_DRIVE(d, r,
+			     chain_bisect(&c, &j, &d->window, test_realtime, &t, false, &found));
 		cr_assert(eq(int, r, 0));
 		/* No entry that can be read lies between what was found and what was wanted. */
 		for (uint64_t k = found < i ? found : i; k < (found < i ? i : found); k++)
@@ -670,7 +671,7 @@ Test(chain, bisection_ends_on_a_hard_error)
 	struct chain c;
 
 	chain_init_global(&c, &j);
-	cr_expect(eq(int, chain_bisect(&c, &j, &w, test_fails, NULL, &index), -ENOMEM));
+	cr_expect(eq(int, chain_bisect(&c, &j, &w, test_fails, NULL, false, &index), -ENOMEM));
 	cr_expect(eq(u64, index, 77));
 	fixture_free(fx);
 }
