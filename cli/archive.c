@@ -127,8 +127,7 @@ static int archive_open_files(struct archive *archive)
 	return 0;
 }
 
-/* Compiles the pattern of --grep. */
-static int archive_set_pattern(struct archive *archive)
+int archive_set_pattern(struct archive *archive)
 {
 	const struct settings *settings = archive->settings;
 	char text[PATTERN_TEXT_SIZE] = "";

@@ -20,6 +20,9 @@ struct archive {
  */
 int archive_open(struct archive *archive, const struct settings *settings);
 
+/* Sets the pattern of --grep, if there is one. A negative answer has been explained. */
+int archive_set_pattern(struct archive *archive);
+
 /* Ends the engine. R is how the action went; STOPPED says that a signal ended it. Returns the exit
  * status of the program. */
 int archive_close(struct archive *archive, int r, bool stopped);

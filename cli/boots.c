@@ -20,6 +20,7 @@ static int boots_keep(void *userdata, const struct jscan_boot *boot)
 		.id = boot->boot_id,
 		.first_usec = boot->first_realtime_usec,
 		.last_usec = boot->last_realtime_usec,
+		.first_rank = boot->first_rank,
 	};
 
 	return runs_add(userdata, &run);

@@ -69,8 +69,11 @@ static int filter_add_units(struct archive *archive)
 static int filter_add_invocation(struct archive *archive)
 {
 	jscan_id id;
-	int r = invocations_find(archive, &id);
+	int r = filter_add_boot(archive); /* for what it may have to say */
 
+	if (r <= 0)
+		return r;
+	r = invocations_find(archive, &id);
 	if (r < 0)
 		return r;
 	r = invocations_match(archive, &id);

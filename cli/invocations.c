@@ -76,7 +76,7 @@ static int invocations_collect(struct archive *archive, size_t wanted, struct ru
 	int r = 1;
 
 	while (runs->count < wanted) {
-		struct run run = { 0 };
+		struct run run = { .first_rank = runs->count };
 
 		r = jscan_next(archive->engine, &entry);
 		if (r <= 0)
@@ -97,9 +97,7 @@ static int invocations_begin(struct archive *archive, const struct units *units,
 	int r;
 
 	jscan_match_flush(archive->engine);
-	r = jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
-	if (r >= 0)
-		r = filter_add_boot(archive);
+	r = filter_add_boot(archive);
 	if (r < 0)
 		return r;
 	r = units_match(archive, units, true);
@@ -149,7 +147,18 @@ static int invocations_end(struct archive *archive, enum jscan_direction directi
 	return r < 0 ? r : 0;
 }
 
-/* Fills in the ends of all runs, of which the newest is the first, and turns the list round. */
+/* Turns the list round. */
+static void invocations_reverse(struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count / 2; i++) {
+		struct run run = runs->rows[i];
+
+		runs->rows[i] = runs->rows[runs->count - 1 - i];
+		runs->rows[runs->count - 1 - i] = run;
+	}
+}
+
+/* Fills in the ends of all runs. */
 static int invocations_complete(struct archive *archive, struct runs *runs)
 {
 	int r = 0;
@@ -161,12 +170,6 @@ static int invocations_complete(struct archive *archive, struct runs *runs)
 			r = invocations_end(archive, JSCAN_FORWARD, &runs->rows[i].first_usec);
 		if (r >= 0)
 			r = invocations_end(archive, JSCAN_BACKWARD, &runs->rows[i].last_usec);
-	}
-	for (size_t i = 0; i < runs->count / 2; i++) {
-		struct run run = runs->rows[i];
-
-		runs->rows[i] = runs->rows[runs->count - 1 - i];
-		runs->rows[runs->count - 1 - i] = run;
 	}
 	return r;
 }
@@ -235,6 +238,7 @@ int invocations_find(struct archive *archive, jscan_id *ret_id)
 	const struct run *run = NULL;
 	int r;
 
+	jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
 	if (descriptor->has_id && descriptor->offset == 0) {
 		r = invocations_have(archive, &descriptor->id);
 		if (r > 0)
@@ -256,21 +260,31 @@ int invocations_find(struct archive *archive, jscan_id *ret_id)
 out:
 	jscan_match_flush(archive->engine);
 	runs_done(&runs);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : archive_set_pattern(archive);
+}
+
+/* How many rows a table shall have at most. */
+static size_t invocations_limit(const struct settings *settings)
+{
+	return settings->lines < SIZE_MAX ? (size_t)settings->lines : SIZE_MAX;
 }
 
 int invocations_list(struct archive *archive)
 {
+	bool first = archive->settings->lines_first;
 	struct runs runs = { 0 };
 	struct units units;
 	int r = invocations_unit(archive, "--list-invocations", &units);
 
 	if (r < 0)
 		goto out;
-	r = invocations_begin(archive, &units, JSCAN_BACKWARD);
+	jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
+	r = invocations_begin(archive, &units, first ? JSCAN_FORWARD : JSCAN_BACKWARD);
 	if (r < 0)
 		goto out;
-	r = invocations_collect(archive, SIZE_MAX, &runs);
+	r = invocations_collect(archive, invocations_limit(archive->settings), &runs);
+	if (!first)
+		invocations_reverse(&runs);
 	if (r >= 0)
 		r = invocations_complete(archive, &runs);
 	if (r >= 0)

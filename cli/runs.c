@@ -33,11 +33,27 @@ void runs_done(struct runs *runs)
 	*runs = (struct runs){ 0 };
 }
 
-const struct run *runs_find(const struct runs *runs, const struct descriptor *descriptor)
+/* By rank; for qsort(). */
+static int runs_compare_first(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
+}
+
+void runs_sort_by_first(struct runs *runs)
+{
+	if (runs->count > 0)
+		qsort(runs->rows, runs->count, sizeof(*runs->rows), runs_compare_first);
+}
+
+const struct run *runs_find(struct runs *runs, const struct descriptor *descriptor)
 {
 	/* Without an ID, 0 is the latest and 1 the first. */
 	int64_t at = descriptor->offset > 0 ? -1 : (int64_t)runs->count - 1;
 
+	if (descriptor->offset > 0)
+		runs_sort_by_first(runs);
 	if (descriptor->has_id) {
 		for (at = 0; at < (int64_t)runs->count; at++)
 			if (memcmp(&runs->rows[at].id, &descriptor->id, sizeof(jscan_id)) == 0)
@@ -72,7 +88,7 @@ static int runs_add_row(struct table *table, const struct run *run, int64_t numb
 	return r < 0 ? r : table_add(table, NULL, (int64_t)run->last_usec);
 }
 
-int runs_print(const struct runs *runs, const struct settings *settings, const char *heading,
+int runs_print(struct runs *runs, const struct settings *settings, const char *heading,
 	       const char *key)
 {
 	const struct table_column columns[] = {
@@ -91,6 +107,8 @@ int runs_print(const struct runs *runs, const struct settings *settings, const c
 	}
 	if (count == 0)
 		return 0;
+	if (settings->lines_first)
+		runs_sort_by_first(runs);
 	table_init(&table, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count && r >= 0; i++) {
 		size_t at = from + (settings->seen[OPTION_REVERSE] ? count - 1 - i : i);

@@ -3,7 +3,8 @@
  * The boots of an archive, from the index: in every file the values of _BOOT_ID, and of each the
  * two ends of its set of entries. Files are asked in a wave; no other entry is read. A boot whose
  * entries are spread over files has the first and the last of all in the merge's order, and boots
- * are listed in the order of their first entries.
+ * are listed in the order of their last entries: so the last one listed is that of the newest
+ * entry.
  *
  * journalctl finds boots by jumping from the end of one to the next (specification 14.1), and so
  * misses those that lie between two parts of another; here they are listed.
@@ -165,11 +166,19 @@ static int boots_step(struct source *s)
 }
 
 /* By first entry; for qsort_r(). */
-static int boots_compare(const void *a, const void *b, void *order)
+static int boots_compare_first(const void *a, const void *b, void *order)
 {
 	const struct boots_row *x = a, *y = b;
 
 	return order_compare(order, &x->first, &y->first);
+}
+
+/* By last entry; for qsort_r(). */
+static int boots_compare(const void *a, const void *b, void *order)
+{
+	const struct boots_row *x = a, *y = b;
+
+	return order_compare(order, &x->last, &y->last);
 }
 
 /* engine_wait(): opens what has to be known, then asks all files. */
@@ -180,9 +189,13 @@ static int boots_list_step(struct jscan *e)
 	if (r < 0)
 		return r;
 	r = engine_wave(e, boots_step, NULL);
-	if (r == 0)
-		qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare,
-			&e->order);
+	if (r < 0 || e->boots.count == 0)
+		return r;
+	qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare_first,
+		&e->order);
+	for (size_t i = 0; i < e->boots.count; i++)
+		e->boots.rows[i].first_rank = i;
+	qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare, &e->order);
 	return r;
 }
 
@@ -203,6 +216,7 @@ int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
 			.size = sizeof(boot),
 			.first_realtime_usec = row->first.realtime,
 			.last_realtime_usec = row->last.realtime,
+			.first_rank = row->first_rank,
 		};
 
 		memcpy(boot.boot_id.bytes, row->id.bytes, sizeof(boot.boot_id.bytes));

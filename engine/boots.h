@@ -7,6 +7,7 @@
 
 struct boots_row {
 	struct id128 id;       /* as the field _BOOT_ID has it */
+	uint64_t first_rank;   /* in the order of first entries */
 	struct order_key first, last;
 };
 

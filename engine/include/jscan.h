@@ -585,9 +585,10 @@ struct jscan_boot {
 	jscan_id boot_id;
 	uint64_t first_realtime_usec; /* of its first and last entry in reading order */
 	uint64_t last_realtime_usec;
+	uint64_t first_rank;     /* from 0: where it is in the order of first entries */
 };
 typedef int (*jscan_boot_fn)(void *userdata, const struct jscan_boot *boot);
-/* The boots, oldest first. */
+/* The boots, in the order of their last entries: the last one is that of the newest entry. */
 JSCAN_API int jscan_list_boots(struct jscan *engine, jscan_boot_fn callback, void *userdata);
 
 typedef int (*jscan_bytes_fn)(void *userdata, const void *data, size_t size);
