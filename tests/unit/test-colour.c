@@ -214,8 +214,8 @@ Test(colour, json_colours_keys_strings_numbers_and_null)
 	cr_assert(ne(ptr, (void *)printed, NULL));
 	cr_expect(eq(str, (char *)printed,
 		     (char *)("\"" GREEN "A" NORMAL "\":\"" GREEN "x" NORMAL "\",\"" GREEN
-			      "B" NORMAL "\":[\033[0;1;34m1" NORMAL ",\033[0;1;34m2" NORMAL "],\"" GREEN
-			      "C" NORMAL "\":" HIGHLIGHT "null" NORMAL "}\n")));
+			      "B" NORMAL "\":[\033[0;1;34m1" NORMAL ",\033[0;1;34m2" NORMAL
+			      "],\"" GREEN "C" NORMAL "\":" HIGHLIGHT "null" NORMAL "}\n")));
 }
 
 Test(colour, boot_line_is_highlighted)
