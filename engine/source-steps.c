@@ -62,8 +62,7 @@ static bool source_header_again(struct source *s, const uint8_t *bytes, uint64_t
 	if ((uint64_t)st.st_size > s->stat.size_bytes &&
 	    image_resize(&s->image, (uint64_t)st.st_size) == 0)
 		s->stat.size_bytes = (uint64_t)st.st_size;
-	image_forget(&s->image, 0, HEADER_SIZE_MAX);
-	source_refresh_window(s);
+	source_forget(s, 0, HEADER_SIZE_MAX);
 	return true;
 }
 

@@ -362,6 +362,13 @@ int source_try(struct source *s, source_step_fn step)
 	return r;
 }
 
+void source_forget(struct source *s, uint64_t offset, uint64_t size_bytes)
+{
+	image_forget(&s->image, offset, size_bytes);
+	s->window.run_begin = s->window.run_end = 0; /* its bytes are still readable, but old */
+	source_refresh_window(s);
+}
+
 uint64_t source_read_ahead(struct source *s, uint64_t room_bytes)
 {
 	uint64_t offset, size_bytes, asked = 0;

@@ -127,6 +127,9 @@ void source_consume(struct source *s);
 /* Brings the window up to date with the image. Every step begins with it. */
 void source_refresh_window(struct source *s);
 
+/* A range of the file may have changed: what of it is in memory is read again when it is wanted. */
+void source_forget(struct source *s, uint64_t offset, uint64_t size_bytes);
+
 /* Puts the walk back to its start, to be located anew in this direction. */
 void source_rewind(struct source *s, bool backward);
 

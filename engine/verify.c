@@ -98,9 +98,7 @@ static void verification_read_anew(struct source *s)
 	if (s->journal.header.state == JOURNAL_STATE_ARCHIVED || s->refs > 0)
 		return;
 	verification_grow(s);
-	image_forget(&s->image, 0, s->image.size_bytes);
-	s->window.run_begin = s->window.run_end = 0; /* its bytes are still readable, but old */
-	source_refresh_window(s);
+	source_forget(s, 0, s->image.size_bytes);
 }
 
 /* The first bytes of the file, as they are now. */
