@@ -33,21 +33,25 @@ static int filter_match(struct jscan *engine, const char *field, const char *val
 	return jscan_match(engine, text, (size_t)size);
 }
 
-int filter_add_boot(struct archive *archive)
+int filter_match_boot(struct archive *archive, const jscan_id *id)
 {
 	char text[JSCAN_ID_TEXT_SIZE];
+	int r = filter_match(archive->engine, "_BOOT_ID", jscan_id_format(id, text));
+
+	if (r >= 0)
+		r = jscan_match_and(archive->engine);
+	return r < 0 ? filter_failed("boot", r) : 1;
+}
+
+int filter_add_boot(struct archive *archive)
+{
 	jscan_id id;
 	int r;
 
 	if (!archive->settings->boot_filter)
 		return 1;
 	r = boots_find(archive, &id);
-	if (r <= 0)
-		return r;
-	r = filter_match(archive->engine, "_BOOT_ID", jscan_id_format(&id, text));
-	if (r >= 0)
-		r = jscan_match_and(archive->engine);
-	return r < 0 ? filter_failed("boot", r) : 1;
+	return r <= 0 ? r : filter_match_boot(archive, &id);
 }
 
 /* Adds -u and --user-unit. */

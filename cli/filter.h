@@ -12,4 +12,7 @@ int filter_add(struct archive *archive);
 /* Adds the match of --boot alone, as one group. As filter_add(). */
 int filter_add_boot(struct archive *archive);
 
+/* Adds the match of a boot, as one group. 1; a negative answer has been explained. */
+int filter_match_boot(struct archive *archive, const jscan_id *id);
+
 #endif

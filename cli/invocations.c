@@ -158,14 +158,19 @@ static void invocations_reverse(struct runs *runs)
 	}
 }
 
-/* Fills in the ends of all runs. */
+/* Fills in the ends of all runs, within the boot that is asked for. */
 static int invocations_complete(struct archive *archive, struct runs *runs)
 {
-	int r = 0;
+	bool one_boot = archive->settings->boot_filter;
+	jscan_id boot;
+	int r = one_boot ? boots_find(archive, &boot) : 0;
 
 	for (size_t i = 0; i < runs->count && r >= 0; i++) {
 		jscan_match_flush(archive->engine);
-		r = invocations_match(archive, &runs->rows[i].id);
+		if (one_boot)
+			r = filter_match_boot(archive, &boot);
+		if (r >= 0)
+			r = invocations_match(archive, &runs->rows[i].id);
 		if (r >= 0)
 			r = invocations_end(archive, JSCAN_FORWARD, &runs->rows[i].first_usec);
 		if (r >= 0)
