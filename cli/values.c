@@ -167,6 +167,7 @@ int list_add_file(char ***list, size_t *count, const char *path)
 			*p++ = '\\';
 		*p++ = *path;
 	}
+	*p = '\0';
 	r = list_add(list, count, pattern, (size_t)(p - pattern));
 	free(pattern);
 	return r;
