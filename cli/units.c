@@ -51,8 +51,8 @@ static bool unit_is_valid(const char *text)
 {
 	size_t size = strlen(text);
 
-	return size <= NAME_SIZE_MAX && unit_has_suffix(text) && text[0] != '.' && text[0] != '@' &&
-	       strspn(text, NAME_CHARACTERS) == size;
+	return size <= NAME_SIZE_MAX && unit_has_suffix(text) && strrchr(text, '.') != text &&
+	       text[0] != '@' && strspn(text, NAME_CHARACTERS) == size;
 }
 
 bool unit_is_pattern(const char *text)
@@ -142,7 +142,7 @@ int unit_name(const char *text, bool *ret_is_pattern, size_t *ret_escaped, char 
 	size = strlen(name);
 	*ret_escaped = escaped ? size : 0;
 	*ret_is_pattern = strpbrk(name, "*?[") != NULL;
-	if (is_path || (!*ret_is_pattern && !unit_has_suffix(name)))
+	if (is_path || (!*ret_is_pattern && !unit_is_valid(name)))
 		snprintf(name + size, capacity - size, "%s", suffix);
 	*ret_name = name;
 	return 0;
