@@ -177,6 +177,7 @@ int archive_close(struct archive *archive, int r, bool stopped)
 	    (r >= 0 || archive->unreadable))
 		status = STATUS_DAMAGED;
 	archive->engine = jscan_free(archive->engine);
+	archive->catalog = jscan_catalog_free(archive->catalog);
 	problems_done(&archive->problems);
 	return status;
 }

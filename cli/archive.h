@@ -9,6 +9,7 @@
 struct archive {
 	const struct settings *settings;
 	struct jscan *engine;
+	struct jscan_catalog *catalog; /* of explanations, where they are printed; or NULL */
 	struct problems problems;
 	uint64_t began;  /* when it was opened, for --stats */
 	bool unreadable; /* --file named a file that cannot be opened */

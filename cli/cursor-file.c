@@ -35,11 +35,11 @@ int cursor_file_read(const char *path, char **ret_cursor)
 		free(line);
 		return message_error("Failed to read cursor file %s: %s", path, strerror(error));
 	}
-	if (size > 0 && line[size - 1] == '\n')
-		line[--size] = '\0';
 	if (size <= 0) {
 		free(line);
 		line = NULL;
+	} else if (line[size - 1] == '\n') {
+		line[size - 1] = '\0';
 	}
 	*ret_cursor = line;
 	return 0;
@@ -65,11 +65,33 @@ static int cursor_file_replace(const char *path, char *temporary, const char *cu
 	return r;
 }
 
+/* Writes into what is there. */
+static int cursor_file_overwrite(const char *path, const char *cursor)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (dprintf(fd, "%s\n", cursor) < 0)
+		r = -errno;
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
 int cursor_file_write(const char *path, const char *cursor)
 {
 	char *temporary;
+	struct stat st;
 	int r;
 
+	/* A device or a pipe must not be replaced by a file: think of root and /dev/null. */
+	if (stat(path, &st) >= 0 && !S_ISREG(st.st_mode)) {
+		r = cursor_file_overwrite(path, cursor);
+		return r < 0 ? message_error("Failed to write new cursor to %s: %s", path,
+					     strerror(-r))
+			     : 0;
+	}
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return message_memory();
 	r = cursor_file_replace(path, temporary, cursor);

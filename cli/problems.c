@@ -99,6 +99,10 @@ void problems_add(void *userdata, const struct jscan_problem *problem)
 {
 	struct problems *problems = userdata;
 
+	if (problem->reason == JSCAN_REASON_CATALOG) { /* nothing of the files is damaged */
+		message_error("Failed to find catalog entry: %s", strerror(-problem->error));
+		return;
+	}
 	problems->count++;
 	if (!problems->opened && problem_leaves_out(problem))
 		problems_keep_left_out(problems, problem->path ? problem->path : "?",

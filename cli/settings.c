@@ -357,6 +357,10 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return 1;
 	case OPTION_LINES:
 		return settings_lines(settings, words, word);
+	case OPTION_FULL:
+	case OPTION_NO_FULL:
+		settings->shorten = word->id == OPTION_NO_FULL;
+		return 1;
 	case OPTION_QUIET:
 		settings->quiet = true;
 		return 1;

@@ -7,6 +7,7 @@
  * scan itself is the library's; nothing here looks into an entry but for cursors.
  */
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "archive.h"
 #include "cursor-file.h"
 #include "filter.h"
+#include "look.h"
 #include "messages.h"
 #include "show.h"
 #include "values.h"
@@ -146,6 +148,35 @@ static bool show_prints_all_fields(enum jscan_mode mode)
 	}
 }
 
+/* Sets what the environment says of how text looks, and the catalog where it is needed. */
+static void show_set_look(struct show *show, struct jscan_output *output)
+{
+	const struct settings *settings = show->settings;
+	struct look look;
+
+	look_init(&look);
+	output->colours = look.colours;
+	output->excluded = (const char *const *)settings->excluded;
+	if (look.links)
+		output->flags |= JSCAN_OUTPUT_LINKS;
+	if (look.ascii)
+		output->flags |= JSCAN_OUTPUT_ASCII;
+	if (!look.underline)
+		output->flags |= JSCAN_OUTPUT_NO_UNDERLINE;
+	if (settings->shorten) {
+		output->flags |= JSCAN_OUTPUT_SHORTEN;
+		output->width = look.width;
+	}
+	if (settings->seen[OPTION_CATALOG])
+		output->flags |= JSCAN_OUTPUT_CATALOG;
+	if (look.links || settings->seen[OPTION_CATALOG]) {
+		output->catalog_error = jscan_catalog_open(getenv("SYSTEMD_CATALOG"),
+							   setlocale(LC_MESSAGES, NULL),
+							   &show->archive->catalog);
+		output->catalog = show->archive->catalog;
+	}
+}
+
 /* Attaches the output to standard output, and whatever looks on. */
 static int show_attach(struct show *show)
 {
@@ -168,6 +199,7 @@ static int show_attach(struct show *show)
 		output.flags |= JSCAN_OUTPUT_TRUNCATE_NEWLINE;
 	if (!seen[OPTION_MERGE] && !settings->quiet)
 		output.flags |= JSCAN_OUTPUT_BOOT_LINES;
+	show_set_look(show, &output);
 	r = jscan_add_output(show->archive->engine, &output, STDOUT_FILENO);
 	if (r == -EOPNOTSUPP)
 		return message_error("This output format is not supported yet.");

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "stamp.h"
+#include "look.h"
 #include "table.h"
 
 void table_init(struct table *table, const struct table_column *columns, size_t count)
@@ -66,11 +67,27 @@ static void table_print_line(const struct table *table, const char *const *texts
 	putchar('\n');
 }
 
+/* Prints the heading underlined: each cell in the full width of its column, and each separator. */
+static void table_print_underlined(const struct table *table, const size_t *widths)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct table_column *column = &table->columns[i];
+		bool right = column->is_number && !column->is_time;
+
+		if (i > 0)
+			fputs("\033[4m \033[0m", stdout);
+		printf(right ? "\033[4m%*s\033[0m" : "\033[4m%-*s\033[0m", (int)widths[i],
+		       column->heading);
+	}
+	putchar('\n');
+}
+
 /* Prints the table as text. */
 static void table_print_text(const struct table *table, bool heading)
 {
 	const char *texts[TABLE_COLUMNS_MAX];
 	size_t widths[TABLE_COLUMNS_MAX] = { 0 };
+	struct look look;
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		texts[i] = table->columns[i].heading;
@@ -81,7 +98,10 @@ static void table_print_text(const struct table *table, bool heading)
 
 		widths[column] = width > widths[column] ? width : widths[column];
 	}
-	if (heading)
+	look_init(&look);
+	if (heading && look.colours != JSCAN_COLOURS_NONE && look.underline)
+		table_print_underlined(table, widths);
+	else if (heading)
 		table_print_line(table, texts, widths);
 	for (size_t i = 0; i < table->cell_count; i++) {
 		size_t column = i % table->column_count;
