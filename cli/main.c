@@ -21,6 +21,7 @@
 
 #include "archive.h"
 #include "boots.h"
+#include "catalog.h"
 #include "fields.h"
 #include "header.h"
 #include "invocations.h"
@@ -88,6 +89,8 @@ static int main_run(const struct settings *settings)
 
 	if (settings->action == ACTION_LIST_NAMESPACES)
 		return namespaces_list(settings);
+	if (settings->action == ACTION_LIST_CATALOG || settings->action == ACTION_DUMP_CATALOG)
+		return catalog_print(settings);
 	r = archive_open(&archive, settings);
 	if (r >= 0)
 		r = main_act(&archive, &stopped);

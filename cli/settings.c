@@ -251,6 +251,10 @@ static enum action settings_action(enum option_id id)
 		return ACTION_LIST_INVOCATIONS;
 	case OPTION_LIST_NAMESPACES:
 		return ACTION_LIST_NAMESPACES;
+	case OPTION_LIST_CATALOG:
+		return ACTION_LIST_CATALOG;
+	case OPTION_DUMP_CATALOG:
+		return ACTION_DUMP_CATALOG;
 	case OPTION_DISK_USAGE:
 		return ACTION_DISK_USAGE;
 	case OPTION_HEADER:
