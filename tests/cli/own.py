@@ -9,6 +9,7 @@ import re
 import select
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -101,6 +102,39 @@ class Own:
             manual = set(re.findall(r'\.It .*Fl -([a-z-]+)', f.read()))
         r.err = ' '.join(sorted(names ^ manual)).encode()
         self.point('the manual has the options that --help has', names == manual and names, r)
+
+    def test_sources(self):
+        """Files as arguments; a namespace below a root; what is no file stays what it is."""
+        odd = os.path.join(self.scratch, 'odd [name]*.bak')
+        shutil.copy(os.path.join(self.sample, 'system.journal'), odd)
+        want = self.run('-i', os.path.join(self.sample, 'system.journal'), '-o', 'export')
+        r = self.run(odd, '-o', 'export')
+        self.point('an argument that is a journal is read', r.out == want.out and r.out, r)
+        r = self.run('-D', self.sample, odd)
+        self.point('it counts as --file does', r.status == 1 and
+                   r.err.startswith(b'Please specify at most one of -D'), r)
+        machine = '0123456789abcdef0123456789abcdef'
+        for name in (machine, machine + '.side'):
+            os.makedirs(os.path.join(self.scratch, 'root/var/log/journal', name))
+        for folder, name in ((machine, 'system.journal'), (machine + '.side', 'user-1000.journal')):
+            shutil.copy(os.path.join(self.sample, name),
+                        os.path.join(self.scratch, 'root/var/log/journal', folder))
+        root = '--root=' + os.path.join(self.scratch, 'root')
+        r = self.run(root, '-o', 'export')
+        self.point('--root reads what is in no namespace', r.out == want.out, r)
+        want = self.run('-i', os.path.join(self.sample, 'user-1000.journal'), '-o', 'export')
+        r = self.run(root, '--namespace=side', '-o', 'export')
+        self.point('--namespace counts below --root', r.out == want.out and r.out, r)
+        master, slave = pty.openpty()
+        try:
+            os.write(master, b't=0\n')
+            name = os.ttyname(slave)
+            r = self.run('-D', self.sample, '-n', '+1', '-o', 'cat', '--cursor-file=' + name)
+            self.point('a cursor is written into a device, not over it', r.status == 0 and
+                       stat.S_ISCHR(os.stat(name).st_mode), r)
+        finally:
+            os.close(slave)
+            os.close(master)
 
     def damaged(self):
         """A folder with a journal in whose middle bytes are overwritten, and a good one."""
