@@ -218,7 +218,6 @@ static int discover_list(struct jscan *e, const char *path, const struct discove
 	return r;
 }
 
-
 int discover_glob(struct jscan *e, const char *pattern)
 {
 	struct source *s;
@@ -246,17 +245,6 @@ static void discover_machine_id(char hex[JSCAN_ID_TEXT_SIZE])
 		fclose(f);
 	}
 	hex[size] = '\0';
-}
-
-int discover_directory(struct jscan *e, const char *path, const char *machine)
-{
-	const struct discover_scope scope = {
-		.machine = machine,
-		.deeper = true,
-		.all_names = true,
-	};
-
-	return discover_list(e, path, &scope);
 }
 
 /* Adds the usual directories below a root. Those that are missing are passed over. */

@@ -187,8 +187,6 @@ void engine_reposition(struct jscan *engine);
 
 /* ---- discover.c ------------------------------------------------------------------------- */
 
-/* MACHINE: the only sub-directory to enter, by its ID; NULL: all of them. */
-int discover_directory(struct jscan *engine, const char *path, const char *machine);
 int discover_places(struct jscan *engine, const struct jscan_places *places);
 int discover_glob(struct jscan *engine, const char *pattern);
 
