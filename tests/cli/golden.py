@@ -18,6 +18,9 @@ import tempfile
 
 import harness
 
+# Cases that look a device up.
+NEEDS_SYSFS = ('path-device',)
+
 
 def make_bad(folder, sample):
     """A folder with one file of each kind that is left out, and a good one."""
@@ -116,6 +119,8 @@ def check(program, places, golden):
     """Compares with the expectations."""
     tap = harness.Tap()
     for name, arguments in read_cases(golden).items():
+        if name in NEEDS_SYSFS and not os.path.isdir('/sys/dev'):
+            continue  # as in a bare chroot
         status, out, err = run_case(program, places, arguments)
         wrong = []
         for what, got, suffix in (('output', out, '.out'), ('messages', err, '.err')):

@@ -125,7 +125,10 @@ class Own:
         want = self.run('-i', os.path.join(self.sample, 'user-1000.journal'), '-o', 'export')
         r = self.run(root, '--namespace=side', '-o', 'export')
         self.point('--namespace counts below --root', r.out == want.out and r.out, r)
-        master, slave = pty.openpty()
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            return  # no /dev/pts here, as in a bare chroot
         try:
             os.write(master, b't=0\n')
             name = os.ttyname(slave)
