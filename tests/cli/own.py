@@ -26,6 +26,14 @@ MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'd
 METHODS = ('uring', 'threads', 'sync')
 
 
+def open_terminal():
+    """A terminal's two ends; None twice where there is no /dev/pts, as in a bare chroot."""
+    try:
+        return pty.openpty()
+    except OSError:
+        return None, None
+
+
 class Own:
     """The command, the sample and a scratch folder."""
 
@@ -125,10 +133,9 @@ class Own:
         want = self.run('-i', os.path.join(self.sample, 'user-1000.journal'), '-o', 'export')
         r = self.run(root, '--namespace=side', '-o', 'export')
         self.point('--namespace counts below --root', r.out == want.out and r.out, r)
-        try:
-            master, slave = pty.openpty()
-        except OSError:
-            return  # no /dev/pts here, as in a bare chroot
+        master, slave = open_terminal()
+        if master is None:
+            return
         try:
             os.write(master, b't=0\n')
             name = os.ttyname(slave)
@@ -215,7 +222,9 @@ class Own:
     def test_terminal(self):
         """A terminal gets the same bytes as a pipe, and small scans show no progress."""
         want = self.run('-D', self.sample)
-        master, slave = pty.openpty()
+        master, slave = open_terminal()
+        if master is None:
+            return
         with subprocess.Popen([self.jscan, '-D', self.sample], stdout=subprocess.PIPE,
                               stderr=slave, env=dict(harness.ENVIRONMENT, TERM='xterm')) as p:
             out = p.stdout.read()
@@ -255,7 +264,9 @@ class Own:
         r = self.run('--file', good, '--verify-key=x')
         self.point('what is no key is said and looked at no file', r.status == 1 and r.err ==
                    b'Failed to load verification key: Key was rejected by service\n', r)
-        master, slave = pty.openpty()
+        master, slave = open_terminal()
+        if master is None:
+            return
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 40, 0, 0))
         with subprocess.Popen([self.jscan, '--file', good, '--verify'], stdout=slave,
                               stderr=subprocess.PIPE, env=dict(harness.ENVIRONMENT)) as p:
