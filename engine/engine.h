@@ -83,6 +83,7 @@ struct jscan {
 	struct source **sources;
 	size_t source_count, source_capacity;
 	size_t usable_count;
+	uint32_t files_numbered;  /* the last source's file */
 	struct list runnable;     /* sources for which something has changed */
 	struct list busy;         /* sources that wait for a descriptor to be free */
 	struct list open_sources; /* least recently used first */

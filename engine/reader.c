@@ -35,9 +35,16 @@ int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_byte
 void reader_done(struct reader *r)
 {
 	payload_decoder_free(r->decoder);
+	shared_done(&r->shared);
 	free(r->fields);
 	free(r->has);
 	*r = (struct reader){ 0 };
+}
+
+void reader_share(struct reader *r, uint64_t bytes_max)
+{
+	shared_done(&r->shared);
+	shared_init(&r->shared, bytes_max);
 }
 
 /* Remembers damage, as much as there is room for. */
@@ -48,8 +55,7 @@ static void reader_damaged(struct reader *r, uint64_t offset, int error, const c
 }
 
 /* Appends a field. */
-static inline int reader_append(struct reader *r, const uint8_t *bytes, uint64_t size,
-				uint32_t name_size)
+static inline int reader_append(struct reader *r, const struct output_field *field)
 {
 	if (unlikely(r->field_count == r->field_capacity)) {
 		size_t capacity = r->field_capacity ? r->field_capacity * 2 : 64;
@@ -60,7 +66,7 @@ static inline int reader_append(struct reader *r, const uint8_t *bytes, uint64_t
 		r->fields = fields;
 		r->field_capacity = capacity;
 	}
-	r->fields[r->field_count++] = (struct output_field){ bytes, size, name_size };
+	r->fields[r->field_count++] = *field;
 	return 0;
 }
 
@@ -132,17 +138,72 @@ static bool reader_has_name(const struct reader *r, const struct reader_filter *
 	return false;
 }
 
-/* Decodes a payload if it has to be, and appends it. Damage is not an error here. */
-static int reader_take(struct reader *r, const struct payload_view *view, uint64_t offset,
-		       struct reader_room *room)
+/* Counts a field against what an entry may hold. False if it does not fit. */
+static inline bool reader_keep(struct reader *r, uint64_t size, uint64_t offset,
+			       struct reader_room *room)
 {
-	const uint8_t *bytes = view->bytes;
-	uint64_t size = view->size;
+	if (unlikely(size > room->keep_bytes ||
+		     sizeof(*r->fields) > room->keep_bytes - size)) {
+		reader_damaged(r, offset, -ENOBUFS, "an entry is larger than the limit");
+		return false;
+	}
+	room->keep_bytes -= size + sizeof(*r->fields);
+	return true;
+}
+
+/* Counts a look at an object. False if the entry has had enough of them. */
+static inline bool reader_look(struct reader *r, uint64_t stored_size,
+			       const struct entry_object *entry, struct reader_room *room)
+{
+	uint64_t cost = DATA_PAYLOAD_REGULAR + stored_size;
+
+	if (unlikely(cost > r->bytes_max / READER_LARGE_MAX))
+		cost = r->bytes_max / READER_LARGE_MAX;
+	if (unlikely(cost > room->look_bytes)) {
+		reader_damaged(r, entry->offset, -ENOBUFS, "an entry is larger than the limit");
+		return false;
+	}
+	room->look_bytes -= cost;
+	return true;
+}
+
+/* Remembers the object that an item of an entry names, if it is shared by enough entries. With
+ * WANTED its decoded field is *FIELD, which then becomes the copy that is kept. */
+static void reader_remember(struct reader *r, uint64_t key, const struct journal *j,
+			    const struct payload_view *view, bool wanted,
+			    struct output_field *field)
+{
+	const uint8_t *object = view->bytes - j->data_payload;
+	struct shared_item item = { .key = key, .stored_size = (uint32_t)view->size };
+	const struct shared_item *kept;
+
+	if (!key || load_le64(object + DATA_N_ENTRIES) < SHARED_ENTRIES_MIN ||
+	    view->size > SHARED_PAYLOAD_MAX || field->size > SHARED_PAYLOAD_MAX)
+		return;
+	if (wanted) {
+		item.bytes = field->bytes;
+		item.size = (uint32_t)field->size;
+		item.name_size = field->name_size;
+		item.traits = output_traits(field) | OUTPUT_TRAIT_SLACK;
+	}
+	kept = shared_add(&r->shared, &item);
+	if (kept && wanted)
+		*field = (struct output_field){ kept->bytes, kept->size, kept->name_size,
+						kept->traits };
+}
+
+/* Decodes a payload if it has to be, and appends it if it is wanted. Damage is not an error here. */
+static int reader_take(struct reader *r, const struct journal *j, uint64_t key,
+		       const struct payload_view *view, uint64_t offset,
+		       const struct reader_filter *filter, struct reader_room *room)
+{
+	struct output_field field = { .bytes = view->bytes, .size = view->size };
+	bool wanted = true;
 	int error;
 
 	if (unlikely(view->compression)) {
 		error = payload_decode(r->decoder, view->compression, view->bytes, view->size,
-				       &bytes, &size);
+				       &field.bytes, &field.size);
 		if (error < 0) {
 			reader_damaged(r, offset, error,
 				       error == -ENOBUFS ? "a field is larger than the limit" :
@@ -152,34 +213,62 @@ static int reader_take(struct reader *r, const struct payload_view *view, uint64
 			return 0;
 		}
 	}
-	if (unlikely(size > room->keep_bytes ||
-		     sizeof(*r->fields) > room->keep_bytes - size)) {
-		reader_damaged(r, offset, -ENOBUFS, "an entry is larger than the limit");
+	field.name_size = reader_name_size(field.bytes, field.size);
+	if (filter->wants)
+		wanted = filter->wants(filter->userdata, field.bytes, field.name_size);
+	if (key)
+		reader_remember(r, key, j, view, wanted, &field);
+	if (!wanted || !reader_keep(r, field.size, offset, room))
 		return 0;
-	}
-	room->keep_bytes -= size + sizeof(*r->fields);
-	return reader_append(r, bytes, size, reader_name_size(bytes, size));
+	return reader_append(r, &field);
 }
 
-/* One item of an entry. 1: nothing more is needed of this entry. */
-static int reader_item(struct reader *r, const struct journal *j, struct window *w,
-		       const struct entry_object *entry, uint64_t offset,
-		       const struct reader_filter *filter, bool lacking, struct reader_room *room)
+/* One item of an entry of which everything is known already. */
+static inline int reader_known(struct reader *r, const struct entry_object *entry,
+			       uint64_t offset, const struct shared_item *item,
+			       const struct reader_filter *filter, bool lacking,
+			       struct reader_room *room)
 {
-	struct payload_view view;
-	uint64_t cost;
+	const struct output_field field = { item->bytes, item->size, item->name_size,
+					    item->traits };
+	const struct payload_view view = { item->bytes, item->size, 0 };
 	size_t name = 0;
 	int error;
 
-	error = object_payload(j, w, offset, &view);
-	cost = DATA_PAYLOAD_REGULAR + (error < 0 ? 0 : view.size);
-	if (unlikely(cost > r->bytes_max / READER_LARGE_MAX))
-		cost = r->bytes_max / READER_LARGE_MAX;
-	if (unlikely(cost > room->look_bytes)) {
-		reader_damaged(r, entry->offset, -ENOBUFS, "an entry is larger than the limit");
+	if (unlikely(!reader_look(r, item->stored_size, entry, room)))
 		return 1;
+	if (!item->bytes || unlikely(lacking))
+		return 0;
+	if (filter->count) {
+		reader_wants(r, filter, &view, &name);
+		if (filter->first_only && filter->count > 1 && reader_has_name(r, filter, name))
+			return 0;
 	}
-	room->look_bytes -= cost;
+	if (!reader_keep(r, field.size, offset, room))
+		return 0;
+	error = reader_append(r, &field);
+	if (error < 0)
+		return error;
+	return filter->first_only && r->field_count == filter->count;
+}
+
+/* One item of an entry. 1: nothing more is needed of this entry. */
+static inline int reader_item(struct reader *r, const struct journal *j, struct window *w,
+			      uint32_t file, const struct entry_object *entry, uint64_t offset,
+			      const struct reader_filter *filter, bool lacking,
+			      struct reader_room *room)
+{
+	uint64_t key = shared_key(file, offset);
+	const struct shared_item *item = key ? shared_find(&r->shared, key) : NULL;
+	struct payload_view view;
+	size_t name = 0;
+	int error;
+
+	if (likely(item))
+		return reader_known(r, entry, offset, item, filter, lacking, room);
+	error = object_payload(j, w, offset, &view);
+	if (unlikely(!reader_look(r, error < 0 ? 0 : view.size, entry, room)))
+		return 1;
 	if (unlikely(error < 0)) {
 		if (error == -EAGAIN)
 			return error;
@@ -188,23 +277,25 @@ static int reader_item(struct reader *r, const struct journal *j, struct window 
 	}
 	if (unlikely(lacking))
 		return 0; /* only looking for what else is missing */
-	if (filter->all)
-		return reader_take(r, &view, offset, room);
+	if (filter->all || filter->wants)
+		return reader_take(r, j, key, &view, offset, filter, room);
 	error = reader_wants(r, filter, &view, &name);
 	if (error <= 0) {
 		if (error < 0)
 			reader_damaged(r, offset, error, "a field cannot be decompressed");
+		else if (key)
+			reader_remember(r, key, j, &view, false, &(struct output_field){ 0 });
 		return 0;
 	}
 	if (filter->first_only && filter->count > 1 && reader_has_name(r, filter, name))
 		return 0;
-	error = reader_take(r, &view, offset, room);
+	error = reader_take(r, j, key, &view, offset, filter, room);
 	if (error < 0)
 		return error;
 	return filter->first_only && r->field_count == filter->count;
 }
 
-int reader_load(struct reader *r, const struct journal *j, struct window *w,
+int reader_load(struct reader *r, const struct journal *j, struct window *w, uint32_t file,
 		const struct entry_object *entry, const struct reader_filter *filter)
 {
 	struct reader_room room = { r->bytes_max, r->bytes_max * 2 };
@@ -213,6 +304,7 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w,
 	r->field_count = 0;
 	r->damage_count = 0;
 	payload_decoder_reset(r->decoder);
+	shared_turn(&r->shared, entry->n_items);
 	for (uint64_t first = 0; first < entry->n_items; first += READER_GROUP) {
 		uint64_t count = entry->n_items - first < READER_GROUP ? entry->n_items - first :
 									 READER_GROUP;
@@ -225,8 +317,8 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w,
 			return error == -EAGAIN ? error : 0;
 		}
 		for (uint64_t i = 0; i < count; i++) {
-			error = reader_item(r, j, w, entry, entry_item(j, items, i), filter,
-					    lacking, &room);
+			error = reader_item(r, j, w, file, entry, entry_item(j, items, i),
+					    filter, lacking, &room);
 			if (likely(error == 0))
 				continue;
 			if (error > 0)

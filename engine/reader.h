@@ -6,6 +6,7 @@
 #ifndef ENGINE_READER_H
 #define ENGINE_READER_H
 
+#include "engine/shared.h"
 #include "formats/journal/journal.h"
 #include "formats/output/output.h"
 
@@ -20,17 +21,23 @@ struct reader_damage {
 	const char *detail;
 };
 
-/* Which fields of entries matter. */
+/* Whether fields called NAME (SIZE bytes) matter. */
+typedef bool (*reader_wants_fn)(const void *userdata, const uint8_t *name, size_t size);
+
+/* Which fields of entries matter: all, those that WANTS says yes to, or those of some names. */
 struct reader_filter {
 	bool all;
 	bool first_only;          /* of each name */
 	size_t count;
-	const char *const *names; /* when not all */
+	const char *const *names; /* NAME=, when neither all nor wants */
 	const size_t *sizes;
+	reader_wants_fn wants;
+	const void *userdata;
 };
 
 struct reader {
 	struct payload_decoder *decoder;
+	struct shared shared;     /* what is known of data objects: for one filter */
 	struct output_field *fields;
 	size_t field_count, field_capacity;
 	uint64_t bytes_max;       /* of one entry's fields; the rest is left out */
@@ -43,11 +50,16 @@ struct reader {
 int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_bytes_max);
 void reader_done(struct reader *r);
 
+/* Remembers what is learnt about shared data objects, in BYTES_MAX at most. What was remembered
+ * before is forgotten: call it again when the filter changes. */
+void reader_share(struct reader *r, uint64_t bytes_max);
+
 /*
  * Loads the fields of an entry: 0, -EAGAIN (wants in W), -ENOMEM. Damaged fields are left out and
- * listed in damage[].
+ * listed in damage[]. FILE is the file's number for shared_key(); with 0 nothing is looked up or
+ * remembered, and the filter may be any.
  */
-int reader_load(struct reader *r, const struct journal *j, struct window *w,
+int reader_load(struct reader *r, const struct journal *j, struct window *w, uint32_t file,
 		const struct entry_object *entry, const struct reader_filter *filter);
 
 /* Whether the entry whose fields were loaded last matches. 0, -ENOMEM. */

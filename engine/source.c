@@ -53,6 +53,7 @@ int source_new(struct jscan *engine, const char *path, struct source **ret_sourc
 		return -ENOMEM;
 	}
 	s->engine = engine;
+	s->file = ++engine->files_numbered;
 	s->given_fd = -1;
 	s->horizon = UINT64_MAX;
 	s->plan.ready = true;

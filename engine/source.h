@@ -55,6 +55,7 @@ struct source {
 	char *path;              /* as found, then canonical once opened */
 	unsigned added;          /* position in the order of adding */
 	uint32_t number;         /* position in the order of files: see engine_number_files() */
+	uint32_t file;           /* for shared_key(): no other source ever has it */
 	enum source_state state;
 	int error;               /* SOURCE_FAILED: why */
 	int given_fd;            /* of jscan_add_fd(), or -1 */

@@ -98,6 +98,8 @@ static inline vec16 field_name_class(vec16 v)
  * every name lies within the first sixteen bytes of its field. */
 static inline bool field_is_valid(const struct output_field *f)
 {
+	if (likely(f->traits))
+		return f->traits & OUTPUT_TRAIT_NAMED;
 	if (f->name_size >= f->size)
 		return false;
 	if (unlikely(f->name_size > 16 || f->size < 16))
@@ -112,6 +114,34 @@ static inline bool field_is_valid(const struct output_field *f)
 static inline bool field_is_listed(const char *const *list, const uint8_t *name, size_t size)
 {
 	return likely(!list) || field_list_holds(list, name, size);
+}
+
+/* A hash of a field's name, eight bits: of its size, first and last bytes. */
+static inline unsigned field_name_hash(const struct output_field *f)
+{
+	uint64_t mix = f->name_size;
+
+	if (f->traits)
+		return f->traits >> 16 & 0xff;
+	if (f->name_size >= 8)
+		mix ^= load_le64(f->bytes) * 3 ^ load_le64(f->bytes + f->name_size - 8);
+	else
+		for (unsigned i = 0; i < f->name_size; i++)
+			mix = mix << 8 | f->bytes[i];
+	return (unsigned)((mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
+}
+
+/* Copies the SIZE bytes at P, which belong to F, or a part of them. TO has room for SIZE +
+ * VEC16_SLACK bytes. */
+static inline void field_copy(uint8_t *to, const struct output_field *f, const uint8_t *p,
+			      size_t size)
+{
+	if (likely(f->traits & OUTPUT_TRAIT_SLACK && size <= 128)) {
+		for (size_t at = 0; at < size; at += 16)
+			vec16_store(to + at, vec16_load(p + at));
+		return;
+	}
+	short_copy(to, p, size);
 }
 
 /* What follows the '=' of a field that has one. */
@@ -207,6 +237,7 @@ void cat_entry(const struct output_options *options, const struct output_entry *
 	       struct output_buffer *b);
 
 bool text_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
+unsigned text_field_slot(const uint8_t *name, size_t size);
 bool verbose_needs_field(const uint8_t *name, size_t size);
 
 #endif

@@ -20,6 +20,12 @@ static bool export_text(const struct output_field *f, struct output_buffer *b)
 	if (!output_reserve(b, f->size + 1 + VEC16_SLACK))
 		return true;
 	to = b->bytes + b->size;
+	if (likely(f->traits & OUTPUT_TRAIT_LINE)) {
+		field_copy(to, f, f->bytes, f->size);
+		to[f->size] = '\n';
+		b->size += f->size + 1;
+		return true;
+	}
 	for (;;) {
 		at += class_copy(to + at, f->bytes + at, f->size - at, CLASS_TAB);
 		if (at == f->size)

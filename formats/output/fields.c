@@ -21,6 +21,27 @@ bool field_name_is_valid(const uint8_t *name, size_t size)
 	return misses == 0;
 }
 
+/* Looks at a field once and for all. */
+uint32_t output_traits(const struct output_field *field)
+{
+	const struct output_field f = { field->bytes, field->size, field->name_size, 0 };
+	uint32_t traits = OUTPUT_TRAITS_KNOWN;
+	struct text_view value;
+
+	if (!field_is_valid(&f))
+		return traits;
+	traits |= OUTPUT_TRAIT_NAMED | field_name_hash(&f) << 16 |
+		  text_field_slot(f.bytes, f.name_size) << 8;
+	if (!text_is_printable(f.bytes, f.size, false))
+		return traits;
+	traits |= OUTPUT_TRAIT_LINE;
+	value = field_value(&f);
+	for (size_t i = 0; i < value.size; i++)
+		if (value.bytes[i] == '"' || value.bytes[i] == '\\' || value.bytes[i] == '\t')
+			return traits;
+	return traits | OUTPUT_TRAIT_PLAIN;
+}
+
 /* The slow half of field_is_listed(). */
 bool field_list_holds(const char *const *list, const uint8_t *name, size_t size)
 {

@@ -29,19 +29,6 @@ static int json_group_compare(const struct output_field *a, const struct output_
 	return memcmp(a->bytes, b->bytes, a->name_size);
 }
 
-/* A hash of a field's name: its size, first and last bytes. */
-static unsigned json_group_hash(const struct output_field *f)
-{
-	uint64_t mix = f->name_size;
-
-	if (f->name_size >= 8)
-		mix ^= load_le64(f->bytes) * 3 ^ load_le64(f->bytes + f->name_size - 8);
-	else
-		for (unsigned i = 0; i < f->name_size; i++)
-			mix = mix << 8 | f->bytes[i];
-	return (unsigned)((mix * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
-}
-
 /* Takes a chain out of the members if its name is one of the header's. */
 static void json_group_reserve(struct json_groups *groups, const struct output_field *f,
 			       uint32_t index)
@@ -71,7 +58,7 @@ static void json_groups_hash(struct json_groups *groups, const char *const *list
 		groups->links[i] = JSON_GROUP_END;
 		if (!json_group_wants(list, f))
 			continue;
-		slot = json_group_hash(f);
+		slot = field_name_hash(f);
 		while (table[slot] != 0 &&
 		       json_group_compare(&entry->fields[table[slot] - 1], f) != 0)
 			slot = (slot + 1) % sizeof(table);

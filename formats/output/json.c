@@ -181,7 +181,19 @@ static void json_bytes(const struct json_writer *w, const uint8_t *p, size_t siz
 static void json_value(const struct json_writer *w, const struct output_field *f, size_t depth)
 {
 	struct text_view value = field_value(f);
+	uint8_t *to;
 
+	if (likely(f->traits & OUTPUT_TRAIT_PLAIN && !w->coloured &&
+		   f->size < ENCODE_JSON_SIZE_MAX)) {
+		if (!output_reserve(w->b, value.size + 2 + VEC16_SLACK))
+			return;
+		to = w->b->bytes + w->b->size;
+		*to++ = '"';
+		field_copy(to, f, value.bytes, value.size);
+		to[value.size] = '"';
+		w->b->size += value.size + 2;
+		return;
+	}
 	if (f->size >= ENCODE_JSON_SIZE_MAX && !w->all)
 		colour_print(w->options, w->b, COLOUR_HIGHLIGHT, "null", 4);
 	else if (json_string(w, value.bytes, value.size))

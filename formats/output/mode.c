@@ -183,6 +183,14 @@ bool output_needs_field(const struct output_options *options, const uint8_t *nam
 	}
 }
 
+/* True if the mode looks at every field, or at every one that has a valid name. */
+bool output_needs_all(const struct output_options *options)
+{
+	if (options->fields && options->fields[0])
+		return false;
+	return options->mode >= OUTPUT_VERBOSE && options->mode <= OUTPUT_JSON_SEQ;
+}
+
 /* True if the mode looks at the first value of a field only. */
 bool output_needs_first_only(const struct output_options *options)
 {

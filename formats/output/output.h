@@ -67,7 +67,19 @@ struct output_field {
 	const uint8_t *bytes;
 	uint64_t size;
 	uint32_t name_size;
+	uint32_t traits; /* OUTPUT_TRAIT_*, output_traits(); 0: not known, the encoders look */
 };
+
+/* What the encoders need to know of a field, found out once for a field that many entries share. */
+#define OUTPUT_TRAITS_KNOWN (1u << 0)
+#define OUTPUT_TRAIT_NAMED (1u << 1) /* it has a '=' and a valid name */
+#define OUTPUT_TRAIT_LINE (1u << 2)  /* it is printable and one line */
+#define OUTPUT_TRAIT_PLAIN (1u << 3) /* and holds nothing that JSON escapes */
+#define OUTPUT_TRAIT_SLACK (1u << 4) /* the owner's: 16 bytes behind it may be read */
+/* Bits 8 to 11: what it is to the short family; 16 to 23: a hash of its name. */
+
+/* The traits of a field, but for OUTPUT_TRAIT_SLACK. Those that are given are not looked at. */
+uint32_t output_traits(const struct output_field *field);
 
 /* An entry to print. Everything is borrowed. */
 struct output_entry {
@@ -187,6 +199,8 @@ int output_entry(const struct output_options *options, struct output_cache *cach
  */
 bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
 bool output_needs_first_only(const struct output_options *options);
+/* True if the mode needs all fields: output_needs_field() need not be asked. */
+bool output_needs_all(const struct output_options *options);
 
 /* "-- Boot <id> --" and a line feed. */
 void output_boot_line(const struct output_options *options, struct output_buffer *b,

@@ -89,6 +89,12 @@ static inline enum text_slot text_slot(const uint8_t *name, size_t size)
 	return t->slot;
 }
 
+/* The same for output_traits(). */
+unsigned text_field_slot(const uint8_t *name, size_t size)
+{
+	return text_slot(name, size);
+}
+
 /* True if the short family looks at fields called NAME. */
 bool text_needs_field(const struct output_options *options, const uint8_t *name, size_t size)
 {
@@ -105,7 +111,8 @@ static void text_collect(struct text_view slots[TEXT_SLOT_COUNT], const struct o
 	memset(slots, 0, sizeof(*slots) * TEXT_SLOT_COUNT);
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
-		enum text_slot slot = text_slot(f->bytes, f->name_size);
+		enum text_slot slot = f->traits ? (f->traits >> 8 & 15) :
+						  text_slot(f->bytes, f->name_size);
 
 		if (slot != TEXT_OTHER && f->name_size < f->size)
 			slots[slot] = field_value(f);

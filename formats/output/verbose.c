@@ -96,6 +96,15 @@ static void verbose_field(const struct output_options *options, const struct out
 	struct text_view value = field_value(f);
 	size_t indent = 4 + (size_t)f->name_size + 1;
 
+	if (likely(f->traits & OUTPUT_TRAIT_LINE)) {
+		if (!output_reserve(b, f->size + 5 + VEC16_SLACK))
+			return;
+		memset(b->bytes + b->size, ' ', 4);
+		field_copy(b->bytes + b->size + 4, f, f->bytes, f->size);
+		b->bytes[b->size + 4 + f->size] = '\n';
+		b->size += f->size + 5;
+		return;
+	}
 	if (!output_reserve(b, indent + VEC16_SLACK))
 		return;
 	memset(b->bytes + b->size, ' ', 4);

@@ -79,7 +79,7 @@ Test(reader, fields_come_in_stored_order_whole_and_decompressed)
 
 	fixture_add(fx, NULL, "B=2", "A=1", text, "EMPTY=", "A=2", NULL);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("B=2 A=1 LONG:5000 EMPTY= A=2 ");
 	cr_expect(eq(int, memcmp(reader.fields[2].bytes, text, 5000), 0));
 	cr_expect(eq(u32, reader.fields[2].name_size, 4));
@@ -96,10 +96,10 @@ Test(reader, a_filter_takes_what_it_names)
 
 	fixture_add(fx, NULL, "B=2", "A=1", "AA=7", other, text, "A=2", NULL);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &filter), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &filter), 0));
 	expect_fields("A=1 LONG:5000 A=2 ");
 	filter.first_only = true;
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &filter), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &filter), 0));
 	expect_fields("A=1 LONG:5000 ");
 	free(text);
 	free(other);
@@ -114,7 +114,7 @@ Test(reader, a_field_without_a_sign_has_a_name_only)
 	data = fixture_find_text(fx, "BCD=");
 	fixture_put8(fx, data + DATA_PAYLOAD_REGULAR + 3, 'E');
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("A=1 BCDE ");
 	cr_expect(eq(u32, reader.fields[1].name_size, 4));
 }
@@ -128,7 +128,7 @@ Test(reader, damaged_fields_are_left_out_and_listed)
 	wrong = fixture_find_text(fx, "B=2");
 	fixture_put8(fx, wrong + OBJECT_TYPE, OBJECT_FIELD);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("A=1 C=3 ");
 	cr_assert(eq(u32, reader.damage_count, 1));
 	cr_expect(eq(u64, reader.damage[0].offset, wrong));
@@ -141,7 +141,7 @@ Test(reader, an_item_that_points_nowhere_is_damage)
 	fixture_finish(fx);
 	fixture_put_item(fx, fixture_find_item(fx, fixture_find_entry(fx, 0), 0), 1ull << 40);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("B=2 ");
 	cr_assert(eq(u32, reader.damage_count, 1));
 	cr_expect(eq(int, reader.damage[0].error, -EADDRNOTAVAIL));
@@ -157,7 +157,7 @@ Test(reader, broken_compression_is_damage)
 	data = fixture_find_data(fx, text, 5000);
 	fixture_put32(fx, data + DATA_PAYLOAD_REGULAR, 0);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("A=1 ");
 	cr_assert(eq(u32, reader.damage_count, 1));
 	cr_expect(eq(u64, reader.damage[0].offset, data));
@@ -170,7 +170,7 @@ Test(reader, a_field_beyond_the_limit_is_left_out)
 
 	fixture_add(fx, NULL, "A=1", text, "B=2", NULL);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	expect_fields("A=1 B=2 ");
 	cr_assert(eq(u32, reader.damage_count, 1));
 	cr_expect(eq(int, reader.damage[0].error, -ENOBUFS));
@@ -187,7 +187,7 @@ Test(reader, an_entry_that_repeats_a_field_without_end_is_cut)
 		fields[i] = (struct fixture_field){ text, 99 };
 	fixture_entry(fx, &stamp, fields, 100000);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	cr_expect(gt(sz, reader.field_count, 5000));
 	cr_expect(le(sz, reader.field_count, (1 << 20) / (99 + sizeof(struct output_field))));
 	cr_assert(gt(u32, reader.damage_count, 0));
@@ -218,7 +218,7 @@ Test(reader, all_that_is_lacking_is_asked_for_together)
 	window.whole = false;
 	window.block_shift = 6;
 	window.blocks = blocks;
-	while ((r = reader_load(&reader, &journal, &window, &entry, &everything)) == -EAGAIN) {
+	while ((r = reader_load(&reader, &journal, &window, 0, &entry, &everything)) == -EAGAIN) {
 		rounds++;
 		cr_assert(gt(u32, window.want_count, 0));
 		for (unsigned i = 0; i < window.want_count; i++) {
@@ -246,7 +246,7 @@ Test(reader, whether_an_entry_matches_is_seen_from_its_fields)
 
 	fixture_add(fx, NULL, "A=1", text, NULL);
 	open_entry(0);
-	cr_assert(eq(int, reader_load(&reader, &journal, &window, &entry, &everything), 0));
+	cr_assert(eq(int, reader_load(&reader, &journal, &window, 0, &entry, &everything), 0));
 	match_add(&m, text, 500);
 	cr_assert(eq(int, reader_matches(&reader, &m, &matches), 0));
 	cr_expect(matches);
