@@ -1,35 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Driving a scan: the stages merge, batch, format and write, in line; and the three ways to have it
- * driven. The merge fills a batch of references, each is loaded and handed to all sinks in turn,
- * and what they formatted is written when there is enough of it or before the engine sleeps.
+ * Driving a scan: the stages merge, batch, format and write, in line; and two of the ways to have
+ * it driven (drive-foreign.c has the third). The merge fills a batch of references, each is loaded
+ * and handed to all sinks in turn, and what they formatted is written when there is enough of it or
+ * before the engine sleeps.
  */
+#include "engine/drive.h"
+
 #include <assert.h>
-#include <poll.h>
-#include <time.h>
-
-#include "engine/engine.h"
-
-/* Entries merged at a time in a foreign loop, where a call must be short. */
-#define DRIVE_FOREIGN_REFS 16u
-
-/* A thread remembers so much of shared data objects: a part of the budget, within reason. */
-#define DRIVE_SHARE_PART 8u
-#define DRIVE_SHARE_BYTES_MAX (UINT64_C(16) << 20)
 
 /* How far ahead of the entry that is formatted the processor is told of one, and of how much. */
 #define DRIVE_PREFETCH_REFS 3u
 #define DRIVE_PREFETCH_LINES 7u
 #define DRIVE_PREFETCH_BEFORE 4u
-
-/* A clock for slices, microseconds. */
-static uint64_t drive_now_usec(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* ---- batch ------------------------------------------------------------------------------ */
 
@@ -162,122 +145,6 @@ static int drive_load(struct jscan *e)
 
 /* ---- sinks ------------------------------------------------------------------------------ */
 
-/* reader_wants_fn: whether any output needs fields of this name, or the pattern does. */
-static bool drive_wants(const void *userdata, const uint8_t *name, size_t size)
-{
-	const struct jscan *e = userdata;
-
-	if (e->grep && size == 7 && memcmp(name, "MESSAGE", 7) == 0)
-		return true;
-	for (size_t i = 0; i < e->sinks.count; i++) {
-		if (output_needs_field(e->sinks.sinks[i]->output, name, size))
-			return true;
-	}
-	return false;
-}
-
-/* What the sinks together need of an entry: everything, what their modes look at, or, where all
- * are cat, the first message only. That one looks at PRIORITY for its colours. */
-static void drive_choose_filter(struct jscan *e)
-{
-	static const char *const names[] = { "MESSAGE=", "PRIORITY=" };
-	static const size_t sizes[] = { 8, 9 };
-	bool coloured = false, plain = e->sinks.count > 0;
-
-	e->filter = (struct reader_filter){ .wants = drive_wants, .userdata = e };
-	for (size_t i = 0; i < e->sinks.count; i++) {
-		const struct output_options *o = e->sinks.sinks[i]->output;
-
-		if (!o || output_needs_all(o)) {
-			e->filter = (struct reader_filter){ .all = true };
-			return;
-		}
-		plain &= o->mode == OUTPUT_CAT && !o->fields;
-		coloured |= o->colours != OUTPUT_COLOURS_NONE;
-	}
-	if (plain)
-		e->filter = (struct reader_filter){ .first_only = true, .count = coloured ? 2 : 1,
-						    .names = names, .sizes = sizes };
-}
-
-/* What a thread may remember of shared data objects. */
-static uint64_t drive_share_bytes(const struct jscan *e)
-{
-	uint64_t bytes = e->options.memory_bytes / DRIVE_SHARE_PART;
-
-	return bytes < DRIVE_SHARE_BYTES_MAX ? bytes : DRIVE_SHARE_BYTES_MAX;
-}
-
-/* Runs begin of all sinks, once. */
-static int drive_begin(struct jscan *e)
-{
-	if (e->sinks_begun)
-		return 0;
-	drive_choose_filter(e);
-	reader_share(&e->reader, drive_share_bytes(e));
-	e->has_previous = false; /* what was read before the sinks began is not theirs */
-	for (size_t i = 0; i < e->sinks.count; i++) {
-		struct sink *sink = e->sinks.sinks[i];
-		int r = sink->ops.begin(sink->userdata, e);
-
-		if (r < 0)
-			return r;
-		sink->stopped = r > 0;
-	}
-	e->sinks_begun = true;
-	return 0;
-}
-
-/* Writes what the sinks have formatted, and lets them flush. */
-static int drive_flush(struct jscan *e)
-{
-	for (size_t i = 0; i < e->sinks.count && e->sinks_begun; i++) {
-		struct sink *sink = e->sinks.sinks[i];
-		int r = sink_write(sink);
-
-		if (r == 0)
-			r = sink->ops.flush(sink->userdata);
-		if (r < 0)
-			return r;
-		sink->stopped |= r > 0;
-	}
-	return 0;
-}
-
-/* Runs end of all sinks. */
-static int drive_end(struct jscan *e)
-{
-	int r = e->sink_error;
-
-	e->sink_error = 0;
-	r = r < 0 ? r : drive_flush(e);
-	for (size_t i = 0; i < e->sinks.count && r >= 0; i++)
-		r = e->sinks.sinks[i]->ops.end(e->sinks.sinks[i]->userdata);
-	e->sinks_begun = false;
-	return r < 0 ? r : 0;
-}
-
-/* True if a sink, or jscan_stop(), asked to stop. */
-static bool drive_is_stopped(struct jscan *e)
-{
-	if (atomic_load_explicit(&e->stop, memory_order_relaxed))
-		return true;
-	for (size_t i = 0; i < e->sinks.count; i++) {
-		if (e->sinks.sinks[i]->stopped)
-			return true;
-	}
-	return false;
-}
-
-/* What the sinks have said beside the entries: 0 go on, 1 stop, or the error to abort with. */
-static int drive_verdict(struct jscan *e)
-{
-	int r = e->sink_error;
-
-	e->sink_error = 0;
-	return unlikely(r < 0) ? r : drive_is_stopped(e);
-}
-
 /*
  * Has a sink format the current entry. What it would print can be many times the entry's size, so
  * its buffer has a limit; an entry that does not fit even when the buffer is empty is left out.
@@ -387,7 +254,7 @@ static void drive_settle(struct jscan *e)
 }
 
 /* Feeds the sinks one batch. 1: go on; 0: the scan has ended; -EAGAIN; an error. */
-static int drive_batch(struct jscan *e, unsigned max)
+int drive_batch(struct jscan *e, unsigned max)
 {
 	int r = drive_verdict(e), verdict;
 
@@ -471,7 +338,7 @@ int jscan_open(struct jscan *e)
 }
 
 /* engine_wait(): the next reference, loaded. 1, 0, -EAGAIN. */
-static int drive_next_step(struct jscan *e)
+int drive_next_step(struct jscan *e)
 {
 	int r;
 
@@ -519,94 +386,6 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 		e->shown++;
 		*ret_entry = &e->entry;
 	}
-	return r;
-}
-
-/* ---- in a foreign loop ------------------------------------------------------------------- */
-
-int jscan_fd(struct jscan *e)
-{
-	int r = engine_check(e);
-
-	if (r == 0)
-		r = engine_start_io(e);
-	if (r < 0)
-		return r;
-	e->foreign = true;
-	/* A submission can sleep for as long as a read: in somebody else's loop it must not. */
-	e->pool.async = true;
-	return io_event_fd(&e->io);
-}
-
-int jscan_events(struct jscan *e)
-{
-	int r = engine_check(e);
-
-	return r < 0 ? r : POLLIN;
-}
-
-int jscan_timeout(struct jscan *e, uint64_t *ret_usec)
-{
-	int r = engine_check(e);
-
-	if (r < 0)
-		return r;
-	*ret_usec = list_is_empty(&e->runnable) && io_is_busy(&e->io) ? UINT64_MAX : 0;
-	if (e->held_back)
-		*ret_usec = HELD_BACK_USEC;
-	return 0;
-}
-
-/* One slice of work: sinks are fed until the time or the bytes are used up. */
-static int drive_slice(struct jscan *e, uint64_t begin_usec)
-{
-	uint64_t bytes = e->stats.bytes_written;
-	int r = drive_begin(e);
-
-	if (r < 0)
-		return r;
-	do {
-		r = drive_batch(e, DRIVE_FOREIGN_REFS);
-		if (r <= 0)
-			break;
-	} while (drive_now_usec() - begin_usec < e->options.slice_usec &&
-		 e->stats.bytes_written - bytes < e->options.slice_bytes);
-	if (r == 0) {
-		r = drive_end(e);
-		return r < 0 ? r : -ENODATA;
-	}
-	if (r < 0 && r != -EAGAIN)
-		e->sinks_begun = false;
-	return r;
-}
-
-int jscan_process(struct jscan *e)
-{
-	uint64_t begin = drive_now_usec(), taken;
-	int r = engine_check(e);
-
-	if (r == 0)
-		r = engine_start_io(e);
-	if (r == 0)
-		r = engine_turn(e, false);
-	if (r < 0)
-		return r;
-	if (e->sinks.count) {
-		r = drive_slice(e, begin);
-	} else if (!e->batch.handed) {
-		r = drive_next_step(e);
-		r = r == 0 ? -ENODATA : r;
-	} else {
-		r = 1;
-	}
-	if (r == -EAGAIN) {
-		engine_read_ahead(e);
-		r = drive_flush(e);
-		r = r < 0 ? r : engine_turn(e, false);
-		r = r < 0 ? r : !list_is_empty(&e->runnable);
-	}
-	taken = drive_now_usec() - begin;
-	e->stats.call_usec_max = taken > e->stats.call_usec_max ? taken : e->stats.call_usec_max;
 	return r;
 }
 

@@ -192,7 +192,7 @@ static void reader_remember(struct reader *r, uint64_t key, const struct journal
 						kept->traits };
 }
 
-/* Decodes a payload if it has to be, and appends it if it is wanted. Damage is not an error here. */
+/* Decodes a payload if it has to be, and appends it if it is wanted. Damage is no error here. */
 static int reader_take(struct reader *r, const struct journal *j, uint64_t key,
 		       const struct payload_view *view, uint64_t offset,
 		       const struct reader_filter *filter, struct reader_room *room)

@@ -66,7 +66,9 @@ void shared_clear(struct shared *t);
  * an object is not kept. */
 static inline uint64_t shared_key(uint32_t file, uint64_t offset)
 {
-	return unlikely(offset >> 43 || file >> 24) || !file ? 0 : (uint64_t)file << 40 | offset >> 3;
+	if (unlikely(!file || file >> 24 || offset >> 43))
+		return 0;
+	return (uint64_t)file << 40 | offset >> 3;
 }
 
 /* Where the search for a key begins. */

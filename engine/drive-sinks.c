@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sinks of a scan as a whole: what they need of an entry, their beginning and end, what they
+ * say beside the entries. How an entry gets to them is in drive.c.
+ */
+#include "engine/drive.h"
+
+/* A thread remembers so much of shared data objects: a part of the budget, within reason. */
+#define DRIVE_SHARE_PART 8u
+#define DRIVE_SHARE_BYTES_MAX (UINT64_C(16) << 20)
+
+/* reader_wants_fn: whether any output needs fields of this name, or the pattern does. */
+static bool drive_wants(const void *userdata, const uint8_t *name, size_t size)
+{
+	const struct jscan *e = userdata;
+
+	if (e->grep && size == 7 && memcmp(name, "MESSAGE", 7) == 0)
+		return true;
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		if (output_needs_field(e->sinks.sinks[i]->output, name, size))
+			return true;
+	}
+	return false;
+}
+
+/* What the sinks together need of an entry: everything, what their modes look at, or, where all
+ * are cat, the first message only. That one looks at PRIORITY for its colours. */
+static void drive_choose_filter(struct jscan *e)
+{
+	static const char *const names[] = { "MESSAGE=", "PRIORITY=" };
+	static const size_t sizes[] = { 8, 9 };
+	bool coloured = false, plain = e->sinks.count > 0;
+
+	e->filter = (struct reader_filter){ .wants = drive_wants, .userdata = e };
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		const struct output_options *o = e->sinks.sinks[i]->output;
+
+		if (!o || output_needs_all(o)) {
+			e->filter = (struct reader_filter){ .all = true };
+			return;
+		}
+		plain &= o->mode == OUTPUT_CAT && !o->fields;
+		coloured |= o->colours != OUTPUT_COLOURS_NONE;
+	}
+	if (plain)
+		e->filter = (struct reader_filter){ .first_only = true, .count = coloured ? 2 : 1,
+						    .names = names, .sizes = sizes };
+}
+
+/* What a thread may remember of shared data objects. */
+uint64_t drive_share_bytes(const struct jscan *e)
+{
+	uint64_t bytes = e->options.memory_bytes / DRIVE_SHARE_PART;
+
+	return bytes < DRIVE_SHARE_BYTES_MAX ? bytes : DRIVE_SHARE_BYTES_MAX;
+}
+
+/* Runs begin of all sinks, once. */
+int drive_begin(struct jscan *e)
+{
+	if (e->sinks_begun)
+		return 0;
+	drive_choose_filter(e);
+	reader_share(&e->reader, drive_share_bytes(e));
+	e->has_previous = false; /* what was read before the sinks began is not theirs */
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+		int r = sink->ops.begin(sink->userdata, e);
+
+		if (r < 0)
+			return r;
+		sink->stopped = r > 0;
+	}
+	e->sinks_begun = true;
+	return 0;
+}
+
+/* Writes what the sinks have formatted, and lets them flush. */
+int drive_flush(struct jscan *e)
+{
+	for (size_t i = 0; i < e->sinks.count && e->sinks_begun; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+		int r = sink_write(sink);
+
+		if (r == 0)
+			r = sink->ops.flush(sink->userdata);
+		if (r < 0)
+			return r;
+		sink->stopped |= r > 0;
+	}
+	return 0;
+}
+
+/* Runs end of all sinks. */
+int drive_end(struct jscan *e)
+{
+	int r = e->sink_error;
+
+	e->sink_error = 0;
+	r = r < 0 ? r : drive_flush(e);
+	for (size_t i = 0; i < e->sinks.count && r >= 0; i++)
+		r = e->sinks.sinks[i]->ops.end(e->sinks.sinks[i]->userdata);
+	e->sinks_begun = false;
+	return r < 0 ? r : 0;
+}
+
+/* True if a sink, or jscan_stop(), asked to stop. */
+bool drive_is_stopped(struct jscan *e)
+{
+	if (atomic_load_explicit(&e->stop, memory_order_relaxed))
+		return true;
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		if (e->sinks.sinks[i]->stopped)
+			return true;
+	}
+	return false;
+}
+
+/* What the sinks have said beside the entries: 0 go on, 1 stop, or the error to abort with. */
+int drive_verdict(struct jscan *e)
+{
+	int r = e->sink_error;
+
+	e->sink_error = 0;
+	return unlikely(r < 0) ? r : drive_is_stopped(e);
+}
