@@ -42,14 +42,14 @@ extern "C" {
 #define JSCAN_API
 #endif
 
+/* ---- plain types ------------------------------------------------------------------------ */
+
 #define JSCAN_VERSION_MAJOR 0
 #define JSCAN_VERSION_MINOR 1
 #define JSCAN_VERSION_PATCH 0
 
 /* The version of the library that runs, as "0.1.0". Static storage. */
 JSCAN_API const char *jscan_version(void);
-
-/* ---- plain types ------------------------------------------------------------------------ */
 
 struct jscan;       /* an engine */
 struct jscan_entry; /* one entry, borrowed or kept with jscan_entry_dup() */
