@@ -16,6 +16,7 @@
 
 #define STATUS_DAMAGED 3
 #define PATTERN_TEXT_SIZE 256
+#define STANDARD_INPUT_NAME "/proc/self/fd/0"
 
 bool archive_is_default(const struct settings *settings)
 {
@@ -23,16 +24,25 @@ bool archive_is_default(const struct settings *settings)
 	       !settings->root;
 }
 
-/* Adds what stands on standard input, which must be a regular file. */
+/* Adds what stands on standard input: a file as it is, a copy of what comes through a pipe. */
 static int archive_add_standard_input(struct archive *archive)
 {
 	struct stat st;
+	int r;
 
-	if (fstat(STDIN_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
-		return message_error("Failed to open journal: %s", strerror(EBADFD));
-	if (jscan_add_fd(archive->engine, STDIN_FILENO, "/proc/self/fd/0", 0) < 0)
+	if (isatty(STDIN_FILENO))
+		return message_error("Standard input is a terminal, not a journal.");
+	if (fstat(STDIN_FILENO, &st) < 0)
+		r = -errno;
+	else if (S_ISREG(st.st_mode))
+		r = jscan_add_fd(archive->engine, STDIN_FILENO, STANDARD_INPUT_NAME, 0);
+	else if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		r = jscan_add_stream(archive->engine, STDIN_FILENO, STANDARD_INPUT_NAME);
+	else
+		r = -EBADFD;
+	if (r == -ENOMEM)
 		return message_memory();
-	return 0;
+	return r < 0 ? message_error("Failed to open journal: %s", strerror(-r)) : 0;
 }
 
 /* Which files in directories are meant. */
@@ -152,6 +162,7 @@ int archive_open(struct archive *archive, const struct settings *settings)
 		.settings = settings,
 		.problems.name_damaged =
 			settings->seen[OPTION_STRICT] && !settings->seen[OPTION_QUIET],
+		.problems.quiet = settings->seen[OPTION_QUIET],
 		.began = stats_now(),
 	};
 	r = jscan_new(&settings->engine, &archive->engine);

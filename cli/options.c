@@ -168,6 +168,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "Threads that format entries; so far it is always one"),
 	[OPTION_MEMORY] = ROW("memory", 0, REQUIRED, OWN, "SIZE",
 			      "Memory for file contents, with K, M or G (at most 128M)"),
+	[OPTION_UNPACK_MAX] = ROW("unpack-max", 0, REQUIRED, OWN, "SIZE",
+				  "How large a compressed file may be when unpacked (4G)"),
 	[OPTION_PLAN] = ROW("plan", 0, REQUIRED, OWN, "PLAN",
 			    "How to find matches: auto (by index) or scan (test each entry)"),
 	[OPTION_STATS] = ROW("stats", 0, OPTIONAL, OWN, "FORMAT",

@@ -104,7 +104,13 @@ void problems_add(void *userdata, const struct jscan_problem *problem)
 		return;
 	}
 	problems->count++;
-	if (!problems->opened && problem_leaves_out(problem))
+	/* Most of it may be lacking, so this is said also without --strict. */
+	if (problem->reason == JSCAN_REASON_UNPACK && !problems->quiet)
+		message_notice("Journal file %s is unpacked up to offset %llu only: %s (%s)",
+			       problem->path ? problem->path : "?",
+			       (unsigned long long)problem->offset, problem->detail,
+			       strerror(-problem->error));
+	else if (!problems->opened && problem_leaves_out(problem))
 		problems_keep_left_out(problems, problem->path ? problem->path : "?",
 				       problem->error);
 	else if (problems->name_damaged)

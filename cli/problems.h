@@ -17,6 +17,7 @@ struct left_out {
 
 struct problems {
 	bool name_damaged;         /* --strict without -q: each damaged file is named once */
+	bool quiet;                /* -q: nothing about files that were unpacked in part */
 	bool opened;               /* problems_report() has run: what comes now is damage */
 	uint64_t count;            /* of everything reported */
 	bool no_memory;            /* something reported could not be kept */

@@ -167,7 +167,7 @@ static int settings_case(struct settings *settings, const char *value)
 	return 1;
 }
 
-/* --io, --jobs, --memory, --plan: how the engine works. */
+/* --io, --jobs, --memory, --unpack-max, --plan: how the engine works. */
 static int settings_engine(struct settings *settings, enum option_id id, const char *value)
 {
 	static const char *const methods[] = { "auto", "uring", "threads", "sync" };
@@ -195,6 +195,9 @@ static int settings_engine(struct settings *settings, enum option_id id, const c
 			r = -ERANGE;
 		if (r == 0)
 			settings->engine.jobs = (uint32_t)number;
+		break;
+	case OPTION_UNPACK_MAX:
+		r = value_size(value, &settings->engine.unpack_bytes_max);
 		break;
 	default:
 		r = value_size(value, &settings->engine.memory_bytes);
@@ -373,6 +376,7 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_IO:
 	case OPTION_JOBS:
 	case OPTION_MEMORY:
+	case OPTION_UNPACK_MAX:
 	case OPTION_PLAN:
 		return settings_engine(settings, word->id, value);
 	default: /* a flag, which seen[] holds */
@@ -485,7 +489,7 @@ static int settings_finish(struct settings *settings)
 static int settings_word(struct settings *settings, struct words *words, const struct word *word)
 {
 	if (!word->is_option) {
-		if (value_is_journal(word->value))
+		if (jscan_is_journal(word->value))
 			return list_add_file(&settings->files, &settings->file_count,
 					     word->value) < 0 ?
 				       message_memory() :

@@ -8,12 +8,9 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "values.h"
 
@@ -113,25 +110,6 @@ int value_boolean(const char *text, bool *ret_value)
 				return 0;
 			}
 	return -EINVAL;
-}
-
-bool value_is_journal(const char *text)
-{
-	static const char signature[8] = "LPKSHHRH";
-	char head[sizeof(signature)];
-	struct stat st;
-	ssize_t size;
-	int fd;
-
-	/* A pipe or a device is not opened: that could wait, or do something. */
-	if (stat(text, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	fd = open(text, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	size = pread(fd, head, sizeof(head), 0);
-	close(fd);
-	return size == sizeof(head) && memcmp(head, signature, sizeof(head)) == 0;
 }
 
 int list_add(char ***list, size_t *count, const char *text, size_t size)

@@ -23,9 +23,6 @@ int value_size(const char *text, uint64_t *ret_bytes);
 /* A truth value: 1, yes, true, on and the like, in any case. -EINVAL. */
 int value_boolean(const char *text, bool *ret_value);
 
-/* Whether TEXT is the path of a journal file: a regular one that begins like a journal. */
-bool value_is_journal(const char *text);
-
 /* Appends to the NULL-terminated list *LIST of *COUNT strings a copy of SIZE bytes of TEXT, unless
  * the list holds them. -ENOMEM. */
 int list_add(char ***list, size_t *count, const char *text, size_t size);

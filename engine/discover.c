@@ -33,24 +33,49 @@ struct discover_scope {
 	uid_t uid;
 };
 
+/* The length of a name without what tells of compression, which is not the writer's. */
+static size_t discover_plain_size(const char *name)
+{
+	static const char *const endings[] = { ".zst", ".xz", ".gz", ".lz4" };
+	size_t size = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t length = strlen(endings[i]);
+
+		if (size > length && strcmp(name + size - length, endings[i]) == 0)
+			return size - length;
+	}
+	return size;
+}
+
+/* True if the first SIZE bytes of NAME end with ENDING. */
+static bool discover_ends_with(const char *name, size_t size, const char *ending)
+{
+	size_t length = strlen(ending);
+
+	return size >= length && memcmp(name + size - length, ending, length) == 0;
+}
+
 /* True if NAME ends like a journal's. */
 static bool discover_is_journal(const char *name)
 {
-	size_t size = strlen(name);
+	size_t size = discover_plain_size(name);
 
-	return (size >= 8 && strcmp(name + size - 8, ".journal") == 0) ||
-	       (size >= 9 && strcmp(name + size - 9, ".journal~") == 0);
+	return discover_ends_with(name, size, ".journal") ||
+	       discover_ends_with(name, size, ".journal~");
 }
 
 /* True if a journal's name is PREFIX alone or with "@" and what marks archived files. */
 static bool discover_has_prefix(const char *name, const char *prefix)
 {
-	size_t size = strlen(prefix);
+	size_t size = strlen(prefix), rest;
 
 	if (strncmp(name, prefix, size) != 0)
 		return false;
-	return name[size] == '@' || strcmp(name + size, ".journal") == 0 ||
-	       strcmp(name + size, ".journal~") == 0;
+	name += size;
+	rest = discover_plain_size(name);
+	return *name == '@' || (rest == 8 && memcmp(name, ".journal", 8) == 0) ||
+	       (rest == 9 && memcmp(name, ".journal~", 9) == 0);
 }
 
 /* True if a user's messages may stand in the system's files. */

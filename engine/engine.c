@@ -15,6 +15,7 @@
 #include "config.h"
 #include "engine/cursor.h"
 #include "engine/limits.h"
+#include "engine/unpack.h"
 
 #define ENGINE_PLACES_FLAGS                                                                        \
 	(JSCAN_PLACES_SYSTEM | JSCAN_PLACES_USER | JSCAN_PLACES_ALL_MACHINES)
@@ -80,6 +81,7 @@ int jscan_new(const struct jscan_options *options, struct jscan **ret_engine)
 		return -ENOMEM;
 	list_init(&e->runnable);
 	list_init(&e->busy);
+	list_init(&e->unpack_waiting);
 	list_init(&e->open_sources);
 	e->until = e->limit = e->tail = UINT64_MAX;
 	e->until_is_checked = true;
@@ -231,8 +233,26 @@ int jscan_add_fd(struct jscan *e, int fd, const char *name, unsigned flags)
 	if (r < 0)
 		return r;
 	s->given_fd = fd;
+	s->given = true;
 	s->take_fd = flags & JSCAN_TAKE_FD;
 	return 0;
+}
+
+int jscan_add_stream(struct jscan *e, int fd, const char *name)
+{
+	int r = engine_check_adding(e, 0, 0), copy;
+
+	if (r < 0)
+		return r;
+	if (fd < 0 || !name)
+		return -EINVAL;
+	r = unpack_copy(fd, e->options.unpack_bytes_max, &copy);
+	if (r < 0)
+		return r;
+	r = jscan_add_fd(e, copy, name, JSCAN_TAKE_FD);
+	if (r < 0)
+		close(copy);
+	return r;
 }
 
 int jscan_add_system(struct jscan *e, unsigned flags)

@@ -85,7 +85,9 @@ struct jscan {
 	size_t usable_count;
 	uint32_t files_numbered;  /* the last source's file */
 	struct list runnable;     /* sources for which something has changed */
-	struct list busy;         /* sources that wait for a descriptor to be free */
+	struct list busy;         /* sources that wait for a descriptor to be free, or a turn */
+	struct list unpack_waiting; /* sources that wait for another to be unpacked */
+	struct source *unpacking; /* the one, or NULL */
 	struct list open_sources; /* least recently used first */
 	unsigned open_count;
 	unsigned closing_count;   /* sources that are SOURCE_CLOSING */

@@ -10,6 +10,7 @@
 #define MEMORY_BYTES_DEFAULT (UINT64_C(128) << 20)
 #define MEMORY_BYTES_MIN (UINT64_C(4) << 20)
 #define FIELD_BYTES_MAX (UINT64_C(768) << 20)
+#define UNPACK_BYTES_MAX (UINT64_C(4) << 30)
 #define FILES_OPEN_MAX 512u
 #define FILES_OPEN_MIN 8u
 
@@ -86,6 +87,8 @@ void limits_fill(struct jscan_options *o)
 		o->field_bytes_max = o->memory_bytes / 8;
 	if (o->field_bytes_max > FIELD_BYTES_MAX)
 		o->field_bytes_max = FIELD_BYTES_MAX;
+	if (!o->unpack_bytes_max)
+		o->unpack_bytes_max = UNPACK_BYTES_MAX;
 	if (!o->slice_usec)
 		o->slice_usec = 1000;
 	if (!o->slice_bytes)

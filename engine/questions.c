@@ -45,7 +45,7 @@ static void questions_file(const struct source *s, struct jscan_file_info *info)
 		.size = sizeof(*info),
 		.path = s->path,
 		.file_bytes = s->stat.size_bytes,
-		.disk_bytes = s->stat.blocks * 512,
+		.disk_bytes = (s->unpacked ? s->packed_blocks : s->stat.blocks) * 512,
 		.compatible_flags = h->compatible_flags,
 		.incompatible_flags = h->incompatible_flags,
 		.state = h->state,

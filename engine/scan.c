@@ -121,7 +121,7 @@ static void engine_drop_aliases(struct jscan *e)
 	for (size_t i = 0; i < e->source_count; i++) {
 		struct source *s = e->sources[i], *last = kept ? e->sources[kept - 1] : NULL;
 
-		if (last && s->given_fd < 0 && last->given_fd < 0 && !s->error && !last->error &&
+		if (last && !s->given && !last->given && !s->error && !last->error &&
 		    strcmp(s->path, last->path) == 0) {
 			s->error = -EEXIST;
 			source_close(s);

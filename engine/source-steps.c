@@ -11,6 +11,7 @@
 
 #include "engine/engine.h"
 #include "engine/source.h"
+#include "engine/unpack.h"
 
 /* How often the header of a file that is being written is read again before it is refused. */
 #define HEADER_TRIES 4u
@@ -26,16 +27,6 @@
 #define SOURCE_MACHINE_ITEMS_MAX 4096u
 /* Bytes read beyond the start of the last object, to have the object itself. */
 #define SOURCE_TAIL_BYTES (64u << 10)
-
-/* Part of a step's work is done for good: what was read for it is not needed any more. So a step
- * that goes on for long never holds more than its next piece of work needs. */
-static void source_commit(struct source *s)
-{
-	if (unlikely(s->pinned)) {
-		image_unpin(&s->image);
-		s->pinned = false;
-	}
-}
 
 /* The kind of problem that a header's errno stands for. */
 static enum jscan_reason source_header_reason(int error)
@@ -74,10 +65,13 @@ int source_step_header(struct source *s)
 		s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
 	const uint8_t *bytes = NULL;
 	char detail[HEADER_DETAIL_SIZE] = "";
+	enum packed_kind kind;
 	int r;
 
 	if (s->header_known)
 		return 0;
+	if (s->unpack)
+		return unpack_step(s, PACKED_NONE);
 	for (;;) {
 		r = size ? window_get(&s->window, 0, size, &bytes) : 0;
 		if (r == -EAGAIN)
@@ -86,6 +80,9 @@ int source_step_header(struct source *s)
 			source_fail(s, JSCAN_REASON_READ, r, "its header cannot be read");
 			return r;
 		}
+		kind = packed_recognise(bytes, size);
+		if (kind != PACKED_NONE && !s->unpacked)
+			return unpack_step(s, kind);
 		r = header_parse(bytes, size, s->window.size_bytes, &s->journal, detail);
 		if (r == 0)
 			break;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/unpack.h"
 
 /* Room that a file has to grow into while it is open. */
 #define SOURCE_GROW_BYTES (16u << 20)
@@ -55,6 +56,7 @@ int source_new(struct jscan *engine, const char *path, struct source **ret_sourc
 	s->engine = engine;
 	s->file = ++engine->files_numbered;
 	s->given_fd = -1;
+	s->unpacked_fd = -1;
 	s->horizon = UINT64_MAX;
 	s->plan.ready = true;
 	list_init(&s->run_link);
@@ -71,6 +73,9 @@ void source_free(struct source *s)
 	list_remove(&s->run_link);
 	list_remove(&s->open_link);
 	plan_done(&s->plan);
+	unpack_drop(s);
+	if (s->unpacked_fd >= 0)
+		close(s->unpacked_fd);
 	if (s->take_fd && s->given_fd >= 0)
 		close(s->given_fd);
 	free(s->path);
@@ -90,7 +95,7 @@ static bool source_park_one(struct jscan *engine)
 	for (struct list *l = engine->open_sources.next; l != &engine->open_sources; l = l->next) {
 		struct source *s = container_of(l, struct source, open_link);
 
-		if (s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0) {
+		if (s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0 && !s->unpack) {
 			source_close(s);
 			return true;
 		}
@@ -98,10 +103,23 @@ static bool source_park_one(struct jscan *engine)
 	return false;
 }
 
+/* The unpacked file takes the place of the compressed one, which is closed by now. */
+static void source_adopt_unpacked(struct source *s)
+{
+	if (s->take_fd && s->given_fd >= 0)
+		close(s->given_fd);
+	s->given_fd = s->unpacked_fd;
+	s->take_fd = true;
+	s->unpacked_fd = -1;
+}
+
 /* Begins to open a source. */
 static int source_open(struct source *s)
 {
 	struct jscan *e = s->engine;
+
+	if (s->unpacked_fd >= 0)
+		source_adopt_unpacked(s);
 
 	if (s->given_fd < 0 && e->open_count >= e->options.files_open_max && !source_park_one(e))
 		return -EBUSY;
@@ -243,6 +261,7 @@ void source_fail(struct source *s, enum jscan_reason reason, int error, const ch
 	if (s->error)
 		return;
 	s->error = error;
+	unpack_drop(s);
 	s->candidate = CANDIDATE_NONE;
 	s->drained = true;
 	problem_report(s, reason, error, 0, detail);
@@ -344,6 +363,8 @@ int source_try(struct source *s, source_step_fn step)
 		r = step(s);
 		if (r != -EAGAIN || s->error)
 			break;
+		if (s->window.want_count == 0) /* it lacks nothing, and has seen to being woken */
+			return r;
 		s->pinned = true;
 		if (source_ask(s)) {
 			source_set_state(s, SOURCE_WAITING);

@@ -15,6 +15,7 @@
 #include "uring/readahead.h"
 
 struct jscan;
+struct unpack;
 
 /* Where a source's bytes are. Every change goes through source_set_state(). */
 enum source_state {
@@ -60,6 +61,11 @@ struct source {
 	int error;               /* SOURCE_FAILED: why */
 	int given_fd;            /* of jscan_add_fd(), or -1 */
 	bool take_fd;
+	bool given;              /* by jscan_add_fd(): it is not what is at its path */
+	struct unpack *unpack;   /* while a compressed file is unpacked */
+	int unpacked_fd;         /* the result, until it becomes given_fd; or -1 */
+	bool unpacked;           /* given_fd, once opened, is the unpacked file */
+	uint64_t packed_blocks;  /* of 512 bytes, that the compressed file takes */
 	bool header_known;
 	bool drained;            /* the merge is done with it */
 	bool streaming;          /* read-ahead is set up */
@@ -124,6 +130,16 @@ int source_step_next(struct source *s);
 
 /* The merge took the candidate: the next one has to be found. */
 void source_consume(struct source *s);
+
+/* Part of a step's work is done for good: what was read for it is not needed any more. So a step
+ * that goes on for long never holds more than its next piece of work needs. */
+static inline void source_commit(struct source *s)
+{
+	if (__builtin_expect(s->pinned, 0)) {
+		image_unpin(&s->image);
+		s->pinned = false;
+	}
+}
 
 /* Brings the window up to date with the image. Every step begins with it. */
 void source_refresh_window(struct source *s);

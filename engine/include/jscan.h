@@ -104,9 +104,10 @@ struct jscan_options {
 				   * memory_bytes, at most 768 MiB */
 	uint32_t slice_usec;     /* jscan_process(), jscan_next() stop after this; default 1000 */
 	uint32_t slice_bytes;    /* ... or after this many bytes of entries; default 1 MiB */
+	uint64_t unpack_bytes_max; /* of what one compressed file unpacks to; default 4 GiB */
 };
 
-#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /*
  * Makes an engine. OPTIONS may be NULL. Neither a ring nor a thread is made before the first call
@@ -119,6 +120,13 @@ JSCAN_API int jscan_new(const struct jscan_options *options, struct jscan **ret_
 JSCAN_API struct jscan *jscan_free(struct jscan *engine);
 
 /* ---- which files ------------------------------------------------------------------------ */
+/*
+ * A journal that is compressed as a whole, with zstd, xz, gzip or in LZ4 frames, is recognised by
+ * its first bytes, whatever its name, and read like any other. When the files are opened it is
+ * unpacked, one at a time and in slices, into a file without a name in $TMPDIR, /var/tmp or /tmp,
+ * which takes disk space (but for blocks of zeros) and a descriptor of its own beside those of
+ * files_open_max until the engine is freed. Offsets in it are those of the unpacked file.
+ */
 
 #define JSCAN_TAKE_FD (1u << 0)       /* jscan_add_fd(): the engine closes the descriptor */
 #define JSCAN_ADD_LITERAL (1u << 1)   /* jscan_add_file(): PATH is no glob pattern */
@@ -131,15 +139,26 @@ JSCAN_API struct jscan *jscan_free(struct jscan *engine);
 JSCAN_API int jscan_add_file(struct jscan *engine, const char *path, unsigned flags);
 
 /*
- * Adds the journal files of a directory: names that end in .journal or .journal~, there and in its
- * sub-directories that are named by a 128-bit ID. -ENOENT and other errors of opening PATH itself
- * are returned; everything below it is reported as a problem.
+ * Adds the journal files of a directory: names that end in .journal or .journal~, also with .zst,
+ * .xz, .gz or .lz4 behind it, there and in its sub-directories that are named by a 128-bit ID.
+ * -ENOENT and other errors of opening PATH itself are returned; everything below it is reported as
+ * a problem.
  */
 JSCAN_API int jscan_add_directory(struct jscan *engine, const char *path, unsigned flags);
 
 /* Adds an open regular file, shown in messages as NAME. Borrowed unless JSCAN_TAKE_FD is given;
  * a borrowed descriptor must stay open as long as the engine. */
 JSCAN_API int jscan_add_fd(struct jscan *engine, int fd, const char *name, unsigned flags);
+
+/* Copies what FD has, up to its end, into a file without a name (as compressed files are unpacked)
+ * and adds that, shown in messages as NAME: for pipes. Blocks until the other side has closed it.
+ * -EFBIG if it has more than unpack_bytes_max; what reading and writing gave. FD is borrowed for
+ * the call. */
+JSCAN_API int jscan_add_stream(struct jscan *engine, int fd, const char *name);
+
+/* Whether PATH is a regular file that begins like a journal, compressed or not. 1 or 0; it reads
+ * the beginning, and blocks for that. */
+JSCAN_API int jscan_is_journal(const char *path);
 
 /* Adds the machine's own journals: /run/log/journal and /var/log/journal. */
 JSCAN_API int jscan_add_system(struct jscan *engine, unsigned flags);
@@ -314,11 +333,13 @@ enum jscan_reason {
 	JSCAN_REASON_PAYLOAD,     /* a field could not be decompressed */
 	JSCAN_REASON_FIELD_NAME,  /* a field has no acceptable name */
 	JSCAN_REASON_LIMIT,       /* a limit of this engine was met; detail names it */
-	JSCAN_REASON_CATALOG      /* what the catalog says about an entry cannot be looked up, as
+	JSCAN_REASON_CATALOG,     /* what the catalog says about an entry cannot be looked up, as
 				   * journalctl says "Failed to find catalog entry: ...": -EINVAL
 				   * for a MESSAGE_ID that is no ID, else the output's
 				   * catalog_error. Once an entry and lookup; path is the
 				   * catalog's */
+	JSCAN_REASON_UNPACK       /* a compressed file could be unpacked in part only, and is used
+				   * as far as that goes; offset is in the compressed file */
 };
 
 /* Something that could not be read. The scan goes on without it. Borrowed for the call. */

@@ -72,15 +72,16 @@ Test(discover, names_end_in_journal_and_come_in_the_order_of_their_bytes)
 	static const char *const names[] = {
 		"b.journal", "a.journal", "a@1.journal", "Z.journal~", ".journal",
 		".hidden.journal",
-		"a.journal.zst", "a.journal~~", "journal", "a.JOURNAL", "\xc3\xa4.journal",
+		"a.journal.zst", "b.journal~.gz", "c.journal.bz2", ".zst", "a.journal~~",
+		"journal", "a.JOURNAL", "\xc3\xa4.journal",
 		"a b.journal", "x.journal-", "a.journals",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		make(names[i]);
 	cr_expect(eq(int, jscan_add_directory(engine, folder, 0), 0));
-	expect_found(".hidden.journal .journal Z.journal~ a b.journal a.journal a@1.journal "
-		     "b.journal \xc3\xa4.journal ");
+	expect_found(".hidden.journal .journal Z.journal~ a b.journal a.journal a.journal.zst "
+		     "a@1.journal b.journal b.journal~.gz \xc3\xa4.journal ");
 	cr_expect(eq(u32, problem_count, 0));
 }
 

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -100,24 +99,6 @@ Test(values, a_path_becomes_a_pattern_for_itself_alone)
 	cr_assert(eq(int, list_add_file(&list, &count, "a*b?[c]\\d"), 0));
 	cr_expect(eq(str, list[0], (char *)"a\\*b\\?\\[c\\]\\\\d"));
 	list_free(list);
-}
-
-Test(values, a_journal_is_known_by_its_first_bytes)
-{
-	char path[] = "/tmp/jscan-values-XXXXXX";
-	int fd = mkstemp(path);
-
-	cr_assert(ge(int, fd, 0));
-	cr_expect(not(value_is_journal(path)));
-	cr_assert(eq(sz, (size_t)write(fd, "LPKSHHRH", 8), 8));
-	cr_expect(value_is_journal(path));
-	cr_assert(eq(sz, (size_t)pwrite(fd, "X", 1, 7), 1));
-	cr_expect(not(value_is_journal(path)));
-	cr_expect(not(value_is_journal("/tmp")));
-	cr_expect(not(value_is_journal("/dev/null")));
-	cr_expect(not(value_is_journal("")));
-	close(fd);
-	unlink(path);
 }
 
 Test(values, list_items_are_kept_once_and_empty_ones_not)
