@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests what measuring rests on, on tiny archives.
+
+  smoke.py GEN FLOOR JSCAN [JOURNALCTL]
+
+The generator gives the same bytes for the same options; its files verify; the bare program prints
+what jscan prints; and so does a journalctl, where there is one. Exit status 1 if something is not
+so.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ARCHIVES = {
+    'bulk': ['--entries=3000', '--files=8'],
+    'interleaved': ['--entries=2000', '--files=10'],
+    'boots': ['--entries=2000', '--files=20', '--boots=12'],
+    'small': ['--entries=1600'],
+}
+ENVIRONMENT = dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8', TERM='dumb')
+
+
+def output(*command):
+    """What a command prints; it must succeed."""
+    r = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, env=ENVIRONMENT, check=False)
+    if r.returncode != 0:
+        raise AssertionError('%s ended with %d: %s' % (' '.join(command), r.returncode,
+                                                       r.stderr.decode(errors='replace')[-500:]))
+    return r.stdout
+
+
+def contents(folder):
+    """The files of a folder: name and bytes."""
+    files = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), 'rb') as f:
+            files[name] = f.read()
+    return files
+
+
+def check(condition, text):
+    """Complains unless the condition holds."""
+    if not condition:
+        raise AssertionError(text)
+
+
+def check_archive(layout, folder, programs):
+    """All claims about one archive."""
+    gen, floor, jscan, journalctl = programs
+    one, two = os.path.join(folder, layout), os.path.join(folder, layout + '-again')
+    for path in one, two:
+        output(gen, *ARCHIVES[layout], layout, path)
+    check(contents(one) == contents(two), layout + ' differs from itself')
+    shutil.rmtree(two)
+    output(jscan, '--verify', '-q', '-D', one)
+    for mode in 'cat', 'export':
+        ours = output(jscan, '-q', '-D', one, '-o', mode)
+        check(ours.count(b'\n') > 1500, '%s: too little %s' % (layout, mode))
+        if layout != 'small': # which has files that are not compact
+            check(ours == output(floor, mode, one), '%s: floor prints other %s' % (layout, mode))
+    if journalctl:
+        output(journalctl, '--verify', '-q', '-D', one)
+        for mode in 'short-precise', 'verbose':
+            options = ('-q', '--no-pager', '-D', one, '-o', mode)
+            check(output(jscan, *options) == output(journalctl, *options),
+                  '%s: journalctl prints other %s' % (layout, mode))
+
+
+def main():
+    programs = sys.argv[1:4] + [sys.argv[4] if len(sys.argv) > 4 else shutil.which('journalctl')]
+    with tempfile.TemporaryDirectory() as folder:
+        for layout in ARCHIVES:
+            check_archive(layout, folder, programs)
+            print('ok', layout, '' if programs[3] else '(without a journalctl)')
+
+
+if __name__ == '__main__':
+    main()
