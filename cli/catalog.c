@@ -14,6 +14,7 @@
 #include <jscan.h>
 
 #include "messages.h"
+#include "pager.h"
 
 /* A header line of a text, or what stands for one that is not there. */
 static void catalog_print_header(const char *text, size_t size)
@@ -72,6 +73,7 @@ int catalog_print(const struct settings *settings)
 	struct jscan_catalog *catalog = NULL;
 	int opened = catalog_open(settings, &catalog), first_error = 0;
 
+	pager_open(settings);
 	if (settings->argument_count == 0)
 		first_error = opened < 0 ? opened : jscan_catalog_list(catalog, print, NULL);
 	for (size_t i = 0; i < settings->argument_count; i++) {

@@ -18,6 +18,10 @@
 #define WIDTH_DEFAULT 80u
 #define WIDTH_MAX 65535
 
+/* What was found before a pager took the terminal's place. */
+static struct look look_kept;
+static bool look_is_kept;
+
 /* Whether a descriptor is /dev/null. */
 static bool look_is_null(int fd)
 {
@@ -109,10 +113,22 @@ static uint32_t look_width(void)
 	return WIDTH_DEFAULT;
 }
 
+void look_keep(void)
+{
+	if (look_is_kept)
+		return;
+	look_init(&look_kept);
+	look_is_kept = true;
+}
+
 void look_init(struct look *look)
 {
 	const char *links = getenv("SYSTEMD_URLIFY"), *term = getenv("TERM");
 
+	if (look_is_kept) {
+		*look = look_kept;
+		return;
+	}
 	look->colours = look_colours();
 	if (!links || value_boolean(links, &look->links) < 0)
 		look->links = look->colours != JSCAN_COLOURS_NONE;

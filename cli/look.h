@@ -19,4 +19,8 @@ struct look {
 /* Asks the environment and standard output, as journalctl does. setlocale() has been called. */
 void look_init(struct look *look);
 
+/* From now on look_init() answers what it does now: standard output is about to become a pipe to
+ * a pager, which shows what it gets on this terminal. */
+void look_keep(void);
+
 #endif

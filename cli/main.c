@@ -6,12 +6,13 @@
  * selectors and timespec (text to numbers, descriptors and times), settings (what was asked for),
  * archive (the files, opened), problems (files and damage), filter (matches; units, boots,
  * invocations and paths for it), show (printing entries), watch (progress), cursor-file, fields,
- * header and namespaces (the other actions), runs and table and stamp (what they print), stats
- * (--stats), messages (standard error). Only jscan.h is used of the library.
+ * header and namespaces (the other actions), runs and table and stamp (what they print), look
+ * and pager (for terminals), stats (--stats), messages (standard error). Only jscan.h is used of
+ * the library.
  *
  * SIGINT and SIGTERM let the scan end between two entries, so that output and --stats are whole;
  * then the program dies by that signal, as a shell expects. A second one kills at once. SIGPIPE
- * always kills.
+ * kills, unless a pager reads: see pager.c.
  */
 #include <errno.h>
 #include <locale.h>
@@ -26,6 +27,7 @@
 #include "header.h"
 #include "invocations.h"
 #include "namespaces.h"
+#include "pager.h"
 #include "settings.h"
 #include "show.h"
 #include "verify.h"
@@ -112,6 +114,7 @@ int main(int argc, char **argv)
 	else
 		status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	settings_done(&settings);
+	pager_close();
 	if (main_signal)
 		raise(main_signal);
 	return status;

@@ -9,7 +9,10 @@ int message_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Says that memory ran out. Returns -ENOMEM. */
 int message_memory(void);
 
-/* Prints a line that is not an error. */
+/* Print lines that are not errors, from the most urgent to the least: one that something is left
+ * out, one that is news, one that was asked for. A text may have several lines. */
+void message_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_notice(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -3,7 +3,7 @@
  * The table of options: every option of journalctl 262 in that program's order, then our own.
  *
  * The table alone drives parsing, abbreviations, the messages of the parser and --help. A row
- * without a help text is an option that this release knows by name and does not act on. Our own
+ * with the text "instead" is an option that is known by name and refused with that text. Our own
  * options never make an abbreviation ambiguous that journalctl accepts: option_find() looks at
  * them last. What an option does is in settings.c.
  */
@@ -18,26 +18,33 @@
 #define OPTIONAL ARGUMENT_OPTIONAL
 #define NEXT ARGUMENT_NEXT
 
-/* A row that this release acts on; one that it only knows; one that it accepts in silence. */
+/* A row that this release acts on; one that it refuses; one that it accepts in silence. */
 #define ROW(name, letter, argument, section, value, help)                                          \
 	{                                                                                          \
-		name, letter, argument, SECTION_##section, false, value, help                      \
+		name, letter, argument, SECTION_##section, false, value, help, NULL                \
 	}
-#define LATER(name, letter, argument, section)                                                     \
+#define REFUSED(name, letter, argument, section, instead)                                          \
 	{                                                                                          \
-		name, letter, argument, SECTION_##section, true, NULL, NULL                        \
+		name, letter, argument, SECTION_##section, true, NULL, NULL, instead               \
 	}
 #define SILENT(name, letter, argument, section)                                                    \
 	{                                                                                          \
-		name, letter, argument, SECTION_##section, true, NULL, ""                          \
+		name, letter, argument, SECTION_##section, true, NULL, NULL, NULL                  \
 	}
+
+/* What options are refused for. */
+#define SERVICE(option) "speaks to the journal service: use 'journalctl " option "'"
+#define CHANGES(option)                                                                            \
+	"deletes files, and jscan never changes a journal: use 'journalctl " option "'"
+#define ELSEWHERE(option) "has nothing to do with reading: use 'journalctl " option "'"
 
 const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_SYSTEM] = ROW("system", 0, NONE, SOURCE, NULL,
 			"Read only the files of the system in directories"),
 	[OPTION_USER] = ROW("user", 0, NONE, SOURCE, NULL,
 			"Read only the files of the calling user; -u means --user-unit"),
-	[OPTION_MACHINE] = LATER("machine", 'M', REQUIRED, SOURCE),
+	[OPTION_MACHINE] = REFUSED("machine", 'M', REQUIRED, SOURCE,
+			"needs the machine manager: use --root= with its directory"),
 	[OPTION_MERGE] = ROW("merge", 'm', NONE, SOURCE, NULL,
 			     "Read the journals of all machines; no lines between boots"),
 	[OPTION_DIRECTORY] = ROW("directory", 'D', REQUIRED, SOURCE, "PATH",
@@ -46,8 +53,10 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "Read this file, or the files that this pattern matches"),
 	[OPTION_ROOT] = ROW("root", 0, REQUIRED, SOURCE, "PATH",
 			"Read the journals below this directory"),
-	[OPTION_IMAGE] = LATER("image", 0, REQUIRED, SOURCE),
-	[OPTION_IMAGE_POLICY] = LATER("image-policy", 0, REQUIRED, SOURCE),
+	[OPTION_IMAGE] = REFUSED("image", 0, REQUIRED, SOURCE,
+			"needs a loop device: mount the image, and use --root="),
+	[OPTION_IMAGE_POLICY] = REFUSED("image-policy", 0, REQUIRED, SOURCE,
+			"goes with --image=: mount the image, and use --root="),
 	[OPTION_NAMESPACE] = ROW("namespace", 0, REQUIRED, SOURCE, "NAME",
 			"Read the journals of a log namespace, * for all, +NAME for it too"),
 
@@ -108,24 +117,26 @@ const struct option_row option_table[OPTION_COUNT] = {
 			"Shorten long lines to the width of the terminal"),
 	[OPTION_ALL] = ROW("all", 'a', NONE, OUTPUT, NULL,
 			   "Print long and unprintable values as they are"),
-	[OPTION_FOLLOW] = LATER("follow", 'f', NONE, OUTPUT),
+	[OPTION_FOLLOW] = REFUSED("follow", 'f', NONE, OUTPUT,
+			"is not supported yet"),
 	[OPTION_NO_TAIL] =
 		ROW("no-tail", 0, NONE, OUTPUT, NULL, "Print all entries, whatever -n says"),
 	[OPTION_TRUNCATE_NEWLINE] = ROW("truncate-newline", 0, NONE, OUTPUT, NULL,
 					"Print only the first line of a message"),
 	[OPTION_QUIET] =
 		ROW("quiet", 'q', NONE, OUTPUT, NULL, "No notices, no lines between boots"),
-	[OPTION_SYNCHRONIZE_ON_EXIT] = LATER("synchronize-on-exit", 0, REQUIRED, OUTPUT),
+	[OPTION_SYNCHRONIZE_ON_EXIT] = REFUSED("synchronize-on-exit", 0, REQUIRED, OUTPUT,
+			"is not supported yet"),
 
 	[OPTION_NO_PAGER] = ROW("no-pager", 0, NONE, PAGER, NULL,
-				"Accepted; this release never starts a pager"),
+				"Print to the terminal, without a pager"),
 	[OPTION_PAGER_END] = ROW("pager-end", 'e', NONE, PAGER, NULL,
-			"The last 1000 entries of the latest boot"),
+			"Begin at the end: the last 1000 entries of the latest boot"),
 
-	[OPTION_INTERVAL] = LATER("interval", 0, REQUIRED, SEALING),
+	[OPTION_INTERVAL] = SILENT("interval", 0, REQUIRED, SEALING),
 	[OPTION_VERIFY_KEY] = ROW("verify-key", 0, REQUIRED, SEALING, "KEY",
 				  "Verify seals with this key; implies --verify"),
-	[OPTION_FORCE] = LATER("force", 0, NONE, SEALING),
+	[OPTION_FORCE] = SILENT("force", 0, NONE, SEALING),
 
 	[OPTION_HELP] = ROW("help", 'h', NONE, COMMANDS, NULL, "Print this text"),
 	[OPTION_VERSION] = ROW("version", 0, NONE, COMMANDS, NULL, "Print the version"),
@@ -141,26 +152,38 @@ const struct option_row option_table[OPTION_COUNT] = {
 			"List the log namespaces"),
 	[OPTION_DISK_USAGE] = ROW("disk-usage", 0, NONE, COMMANDS, NULL,
 			"Print what all files together take"),
-	[OPTION_VACUUM_SIZE] = LATER("vacuum-size", 0, REQUIRED, COMMANDS),
-	[OPTION_VACUUM_FILES] = LATER("vacuum-files", 0, REQUIRED, COMMANDS),
-	[OPTION_VACUUM_TIME] = LATER("vacuum-time", 0, REQUIRED, COMMANDS),
+	[OPTION_VACUUM_SIZE] = REFUSED("vacuum-size", 0, REQUIRED, COMMANDS,
+			CHANGES("--vacuum-size=")),
+	[OPTION_VACUUM_FILES] = REFUSED("vacuum-files", 0, REQUIRED, COMMANDS,
+			CHANGES("--vacuum-files=")),
+	[OPTION_VACUUM_TIME] = REFUSED("vacuum-time", 0, REQUIRED, COMMANDS,
+			CHANGES("--vacuum-time=")),
 	[OPTION_VERIFY] =
 		ROW("verify", 0, NONE, COMMANDS, NULL, "Check that the files are consistent"),
-	[OPTION_SYNC] = LATER("sync", 0, NONE, COMMANDS),
-	[OPTION_RELINQUISH_VAR] = LATER("relinquish-var", 0, NONE, COMMANDS),
-	[OPTION_SMART_RELINQUISH_VAR] = LATER("smart-relinquish-var", 0, NONE, COMMANDS),
-	[OPTION_FLUSH] = LATER("flush", 0, NONE, COMMANDS),
-	[OPTION_ROTATE] = LATER("rotate", 0, NONE, COMMANDS),
+	[OPTION_SYNC] = REFUSED("sync", 0, NONE, COMMANDS,
+			SERVICE("--sync")),
+	[OPTION_RELINQUISH_VAR] = REFUSED("relinquish-var", 0, NONE, COMMANDS,
+			SERVICE("--relinquish-var")),
+	[OPTION_SMART_RELINQUISH_VAR] = REFUSED("smart-relinquish-var", 0, NONE, COMMANDS,
+			SERVICE("--smart-relinquish-var")),
+	[OPTION_FLUSH] = REFUSED("flush", 0, NONE, COMMANDS,
+			SERVICE("--flush")),
+	[OPTION_ROTATE] = REFUSED("rotate", 0, NONE, COMMANDS,
+			SERVICE("--rotate")),
 	[OPTION_HEADER] = ROW("header", 0, NONE, COMMANDS, NULL,
 			"Print the header of each file"),
 	[OPTION_LIST_CATALOG] = ROW("list-catalog", 0, NONE, COMMANDS, NULL,
 			"List the texts of the message catalog"),
 	[OPTION_DUMP_CATALOG] = ROW("dump-catalog", 0, NONE, COMMANDS, NULL,
 			"Print the texts of the message catalog"),
-	[OPTION_UPDATE_CATALOG] = LATER("update-catalog", 0, NONE, COMMANDS),
-	[OPTION_SETUP_KEYS] = LATER("setup-keys", 0, NONE, COMMANDS),
-	[OPTION_NEW_ID128] = LATER("new-id128", 0, NONE, COMMANDS),
-	[OPTION_INTROSPECT_CLI] = LATER("introspect-cli", 0, NONE, COMMANDS),
+	[OPTION_UPDATE_CATALOG] = REFUSED("update-catalog", 0, NONE, COMMANDS,
+			"writes the catalog: use 'journalctl --update-catalog'"),
+	[OPTION_SETUP_KEYS] = REFUSED("setup-keys", 0, NONE, COMMANDS,
+			"makes keys: use 'journalctl --setup-keys'"),
+	[OPTION_NEW_ID128] = REFUSED("new-id128", 0, NONE, COMMANDS,
+			ELSEWHERE("--new-id128")),
+	[OPTION_INTROSPECT_CLI] = REFUSED("introspect-cli", 0, NONE, COMMANDS,
+			ELSEWHERE("--introspect-cli")),
 
 	[OPTION_IO] = ROW("io", 0, REQUIRED, OWN, "METHOD",
 			  "How to read: uring, threads or sync (uring where it works)"),

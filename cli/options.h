@@ -117,7 +117,8 @@ struct option_row {
 	unsigned char section;  /* enum option_section */
 	bool hidden;            /* accepted, but not in --help */
 	const char *value;      /* what stands for the argument in --help */
-	const char *help;       /* NULL: this release does not act on the option */
+	const char *help;
+	const char *instead;    /* why jscan does not act on the option, and what does; or NULL */
 };
 
 extern const struct option_row option_table[OPTION_COUNT];

@@ -168,24 +168,24 @@ static void left_out_report(const struct left_out *file)
 	case EACCES:
 		break;
 	case ENODATA:
-		message_notice("Journal file %s is truncated, ignoring file.", file->path);
+		message_warning("Journal file %s is truncated, ignoring file.", file->path);
 		break;
 	case EPROTONOSUPPORT:
-		message_notice(
+		message_warning(
 			"Journal file %s uses an unsupported feature, ignoring file.\n"
 			"Use SYSTEMD_LOG_LEVEL=debug journalctl --file=%s to see the details.",
 			file->path, file->path);
 		break;
 	case EBADMSG:
-		message_notice("Journal file %s corrupted, ignoring file.", file->path);
+		message_warning("Journal file %s corrupted, ignoring file.", file->path);
 		break;
 	case ETOOMANYREFS:
-		message_notice("Too many journal files (limit is at 7168) in scope, ignoring file "
+		message_warning("Too many journal files (limit is at 7168) in scope, ignoring file "
 			       "'%s'.",
 			       file->path);
 		break;
 	default:
-		message_notice("An error was encountered while opening journal file or directory "
+		message_warning("An error was encountered while opening journal file or directory "
 			       "%s, ignoring file: %s",
 			       file->path, strerror(-file->error));
 	}

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "messages.h"
+#include "pager.h"
 #include "settings.h"
 #include "timespec.h"
 #include "values.h"
@@ -338,6 +339,7 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		settings->action = ACTION_VERIFY;
 		return 1;
 	case OPTION_HELP:
+		pager_open(settings);
 		options_print_help(settings->program);
 		return 0;
 	case OPTION_VERSION:
@@ -497,7 +499,7 @@ static int settings_word(struct settings *settings, struct words *words, const s
 		settings->arguments[settings->argument_count++] = word->value;
 		return 1;
 	}
-	if (!option_table[word->id].help && settings->unsupported < 0)
+	if (option_table[word->id].instead && settings->unsupported < 0)
 		settings->unsupported = (int)word->id;
 	return settings_apply(settings, words, word);
 }
@@ -536,9 +538,9 @@ int settings_parse(struct settings *settings, char **argv)
 	if (r < 0)
 		return r;
 	if (settings->unsupported >= 0) {
-		fprintf(stderr, "%s: option '%s' is not supported yet\n", settings->program,
-			option_text((enum option_id)settings->unsupported, text));
-		return -EINVAL;
+		return message_error("%s: option '%s' %s", settings->program,
+				     option_text((enum option_id)settings->unsupported, text),
+				     option_table[settings->unsupported].instead);
 	}
 	return 1;
 }

@@ -18,6 +18,7 @@
 #include "filter.h"
 #include "look.h"
 #include "messages.h"
+#include "pager.h"
 #include "show.h"
 #include "values.h"
 #include "watch.h"
@@ -31,7 +32,7 @@ struct show {
 	struct watch watch;
 	const char *after_cursor; /* of --after-cursor, or ... */
 	char *kept_cursor;        /* ... of --cursor-file */
-	bool stopped;             /* by a signal */
+	bool stopped;             /* by a signal, or by quitting the pager */
 };
 
 /* Whether the cursor of the last entry has to be known at the end. */
@@ -237,6 +238,10 @@ static int show_scan(struct show *show)
 	r = jscan_run(show->archive->engine);
 	show_running = NULL;
 	watch_wipe(&show->watch);
+	if (r == -EPIPE && pager_runs()) {
+		show->stopped = true; /* by who reads */
+		return 0;
+	}
 	if (r == -EINVAL && *jscan_grep_failure(show->archive->engine))
 		return message_error("Pattern matching failed: %s",
 				     jscan_grep_failure(show->archive->engine));
@@ -267,6 +272,8 @@ static int show_run(struct show *show)
 	int r;
 
 	fflush(stdout);
+	if (!settings->seen[OPTION_FOLLOW])
+		pager_open(settings);
 	r = show_scan(show);
 	if (r < 0 || show->stopped)
 		return r;

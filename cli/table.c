@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stamp.h"
 #include "look.h"
+#include "pager.h"
+#include "stamp.h"
 #include "table.h"
 
 void table_init(struct table *table, const struct table_column *columns, size_t count)
@@ -151,6 +152,7 @@ static void table_print_json(const struct table *table, bool pretty)
 
 void table_print(const struct table *table, const struct settings *settings)
 {
+	pager_open(settings);
 	switch (settings->mode) {
 	case JSCAN_MODE_JSON:
 		table_print_json(table, false);

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "look.h"
 #include "messages.h"
 #include "show.h"
 #include "stamp.h"
@@ -32,29 +32,19 @@ struct verification {
 	uint64_t drawn_usec;
 };
 
-/* Whether the environment lets a terminal have colours. */
-static bool verify_has_colors(void)
-{
-	const char *asked = getenv("SYSTEMD_COLORS"), *terminal = getenv("TERM");
-	static const char *const no[] = { "0", "no", "n", "false", "f", "off" };
-
-	for (unsigned i = 0; asked && i < sizeof(no) / sizeof(no[0]); i++)
-		if (strcasecmp(asked, no[i]) == 0)
-			return false;
-	return asked || (!getenv("NO_COLOR") && terminal && strcmp(terminal, "dumb") != 0);
-}
-
 /* Finds out whether there is a terminal to draw a bar on. */
 static void verify_prepare_bar(struct verification *v)
 {
 	struct winsize size = { 0 };
+	struct look look;
 
 	if (v->quiet || !isatty(STDOUT_FILENO))
 		return;
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
 		size.ws_col = 80;
 	v->bar_width = VERIFY_BAR_WIDTH(size.ws_col);
-	v->bar_colors = verify_has_colors();
+	look_init(&look);
+	v->bar_colors = look.colours != JSCAN_COLOURS_NONE;
 }
 
 /* Wipes the bar. */
@@ -140,16 +130,16 @@ static void verify_print_seal(const struct jscan_verify_result *result)
 	uint64_t unsealed = result->last_entry_usec > sealed ? result->last_entry_usec - sealed : 0;
 
 	if (result->validated && result->first_entry_usec)
-		message_notice("=> Validated from %s to %s, final %s entries not sealed.",
+		message_info("=> Validated from %s to %s, final %s entries not sealed.",
 			       stamp_format(result->first_entry_usec, from),
 			       stamp_format(result->validated_until_usec, until),
 			       verify_span(unsealed, span));
 	else if (result->last_entry_usec)
-		message_notice(
+		message_info(
 			"=> No sealing yet, %s of entries not sealed.",
 			verify_span(result->last_entry_usec - result->first_entry_usec, span));
 	else
-		message_notice("=> No sealing yet, no entries in file.");
+		message_info("=> No sealing yet, no entries in file.");
 }
 
 /* A jscan_verify_fn: says what was found out about a file. */
@@ -163,16 +153,16 @@ static int verify_print(void *userdata, const struct jscan_verify_result *result
 		const struct jscan_verify_detail *detail = &result->details[i];
 
 		if (detail->offset == UINT64_MAX)
-			message_notice("%s", detail->text);
+			message_error("%s", detail->text);
 		else
-			message_notice("%06" PRIx64 ": %s", detail->offset, detail->text);
+			message_error("%06" PRIx64 ": %s", detail->offset, detail->text);
 	}
 	if (result->fields_unchecked > 0 && !v->quiet)
 		message_notice("%s: %" PRIu64 " fields were too large to be checked (--memory=).",
 			       result->path, result->fields_unchecked);
 	if (result->error == 0) {
 		if (!v->quiet)
-			message_notice("PASS: %s", result->path);
+			message_info("PASS: %s", result->path);
 		if (result->sealed && !v->quiet)
 			verify_print_seal(result);
 		return 0;
@@ -182,11 +172,11 @@ static int verify_print(void *userdata, const struct jscan_verify_result *result
 			       "been passed using --verify-key=.",
 			       result->path);
 	else
-		message_notice("File corruption detected at %s:%" PRIu64 " (of %" PRIu64
+		message_error("File corruption detected at %s:%" PRIu64 " (of %" PRIu64
 			       " bytes, %" PRIu64 "%%).",
 			       result->path, result->error_offset, result->file_bytes,
 			       100 * result->error_offset / size);
-	message_notice("FAIL: %s: %s", result->path, strerror(-result->error));
+	message_warning("FAIL: %s: %s", result->path, strerror(-result->error));
 	if (!v->failed)
 		v->failed = result->error;
 	return 0;

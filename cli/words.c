@@ -8,8 +8,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "messages.h"
 #include "words.h"
 
 void words_init(struct words *words, const char *program, char **argv)
@@ -29,21 +31,25 @@ void words_take(struct words *words)
 /* Says that an abbreviation stands for several options, and for which. */
 static void words_say_ambiguous(const struct words *words, const char *name, size_t size)
 {
-	const char *separator = "";
 	enum option_id id = 0, end = OPTION_IO;
+	char *text = NULL;
+	size_t text_size;
+	FILE *f = open_memstream(&text, &text_size);
 
-	fprintf(stderr, "%s: option '--%.*s' is ambiguous; possibilities: ", words->program,
-		(int)size, name);
+	if (!f)
+		return;
 	while (id < end && !option_matches(id, name, size))
 		id++;
 	if (id == end)
 		end = OPTION_COUNT;
 	for (; id < end; id++)
 		if (option_matches(id, name, size)) {
-			fprintf(stderr, "%s--%s", separator, option_table[id].name);
-			separator = ", ";
+			fprintf(f, "%s--%s", ftell(f) > 0 ? ", " : "", option_table[id].name);
 		}
-	fputc('\n', stderr);
+	if (fclose(f) == 0)
+		message_error("%s: option '--%.*s' is ambiguous; possibilities: %s", words->program,
+			      (int)size, name, text);
+	free(text);
 }
 
 /* Fills in the value of an option that has none attached. TYPED is the option as typed. */
@@ -61,7 +67,7 @@ static int words_value(struct words *words, const char *typed, int typed_size,
 		return 1;
 	case ARGUMENT_REQUIRED:
 		if (!next) {
-			fprintf(stderr, "%s: option '%.*s' requires an argument\n", words->program,
+			message_error("%s: option '%.*s' requires an argument", words->program,
 				typed_size, typed);
 			return -EINVAL;
 		}
@@ -85,14 +91,14 @@ static int words_long(struct words *words, const char *word, struct word *ret_wo
 		return -EINVAL;
 	}
 	if (r < 0) {
-		fprintf(stderr, "%s: unrecognized option '--%.*s'\n", words->program, (int)size,
+		message_error("%s: unrecognized option '--%.*s'", words->program, (int)size,
 			name);
 		return -EINVAL;
 	}
 	if (!equals)
 		return words_value(words, word, (int)size + 2, ret_word);
 	if (option_table[ret_word->id].argument == ARGUMENT_NONE) {
-		fprintf(stderr, "%s: option '--%.*s' doesn't allow an argument\n", words->program,
+		message_error("%s: option '--%.*s' doesn't allow an argument", words->program,
 			(int)size, name);
 		return -EINVAL;
 	}
@@ -107,7 +113,7 @@ static int words_short(struct words *words, struct word *ret_word)
 	const char *rest = *words->cluster ? words->cluster : NULL;
 
 	if (option_find_letter(typed[1], &ret_word->id) < 0) {
-		fprintf(stderr, "%s: unrecognized option '%s'\n", words->program, typed);
+		message_error("%s: unrecognized option '%s'", words->program, typed);
 		return -EINVAL;
 	}
 	if (option_table[ret_word->id].argument == ARGUMENT_NONE) {

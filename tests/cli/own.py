@@ -99,8 +99,9 @@ class Own:
         self.point('too little memory is refused', r.status == 1 and
                    r.err == b'--memory= must be at least 4M.\n', r)
         r = self.run('--image=x')
-        self.point('what is not supported yet is said so', r.status == 1 and
-                   r.err == b"jscan: option '--image' is not supported yet\n", r)
+        self.point('what is refused is said, and what to use', r.status == 1 and r.err ==
+                   b"jscan: option '--image' needs a loop device: mount the image, and use "
+                   b"--root=\n", r)
         r = self.run('--me', '--version')
         self.point('--version', r.status == 0 and r.out.startswith(b'jscan '), r)
         r = self.run('--help')
