@@ -126,7 +126,7 @@ int boots_list(struct archive *archive)
 			message_memory();
 		if (r == 0) {
 			if (!archive->settings->quiet)
-				message_notice("No boot found.");
+				message_error("No boot found.");
 			r = -ENODATA;
 		}
 	}

@@ -298,7 +298,7 @@ int invocations_list(struct archive *archive)
 		message_error("Failed to read invocations: %s", strerror(-r));
 	if (r == 0) {
 		if (!archive->settings->quiet)
-			message_notice("No invocation ID for %s found.",
+			message_error("No invocation ID for %s found.",
 				       units.system_count ? units.system[0] : units.user[0]);
 		r = -ENODATA;
 	}
