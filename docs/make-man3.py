@@ -29,6 +29,7 @@ PAGES = {
     'the message catalog': ('jscan_catalog', 'texts that explain messages'),
     'statistics': ('jscan_statistics', 'count what a scan does'),
     'questions about the archive': ('jscan_questions', 'boots, fields, files and counts'),
+    'gaps': ('jscan_gaps', 'what an archive lacks'),
     'verification': ('jscan_verification', 'check files for consistency'),
 }
 

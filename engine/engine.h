@@ -66,6 +66,7 @@ struct engine_position {
 #define HELD_BACK_USEC 1000u
 
 struct verification;
+struct gaps;
 
 struct jscan {
 	struct jscan_options options;
@@ -125,6 +126,7 @@ struct jscan {
 	struct listing listing;   /* of names or values, while it runs */
 	struct boots boots;       /* while they are listed */
 	struct verification *verification; /* while one runs */
+	struct gaps *gaps;        /* while they are listed */
 	bool sinks_begun;
 	bool held_back;           /* a sink answered -EAGAIN: nothing to wait for but time */
 	int sink_error;           /* a problem slot asked to abort */

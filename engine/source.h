@@ -16,6 +16,7 @@
 
 struct jscan;
 struct unpack;
+struct gaps_walk;
 
 /* Where a source's bytes are. Every change goes through source_set_state(). */
 enum source_state {
@@ -97,6 +98,8 @@ struct source {
 	bool newest_done;
 	bool listing_begun;      /* listed is set */
 	uint64_t listed;         /* the next object of a listing */
+	struct gaps_walk *gaps_walk; /* while gaps are listed */
+	bool gaps_done;          /* its ID has been gone through for them */
 	bool in_wave;            /* tried in the engine's current wave, not answered */
 	uint64_t reported[32];   /* hashes of problems already reported */
 	struct list run_link;    /* engine->runnable: something has changed for it */

@@ -649,6 +649,63 @@ typedef int (*jscan_file_fn)(void *userdata, const struct jscan_file_info *file)
 /* The usable files, in the order in which they were added. */
 JSCAN_API int jscan_list_files(struct jscan *engine, jscan_file_fn callback, void *userdata);
 
+/* ---- gaps ------------------------------------------------------------------------------- */
+/*
+ * What does an archive lack? A writer numbers its entries without holes, under an ID that stands in
+ * the header of each of its files: numbers that no file has are entries that are not there, because
+ * their file was removed or never copied, or because they cannot be read. Only if all files of a
+ * writer are added, those of the system and of all users, does this mean anything.
+ */
+
+#define JSCAN_GAPS_MISSING (1u << 0)    /* numbers that no entry has */
+#define JSCAN_GAPS_CLOCK_STEP (1u << 1) /* realtime goes back within a boot, or runs away from the
+					 * monotonic clock, which stands still while the machine
+					 * sleeps */
+#define JSCAN_GAPS_NOT_CLOSED (1u << 2) /* the state of a file is online: it is being written, or
+					 * its writer has crashed; or its name ends in .journal~ */
+#define JSCAN_GAPS_HEADER (1u << 3)     /* a header counts other entries than can be read */
+
+/* One finding. What does not apply is 0 or NULL. Borrowed for the call. */
+struct jscan_gap {
+	size_t size;
+	uint32_t kind;           /* one of JSCAN_GAPS_* */
+	uint32_t reserved;
+	const char *path;        /* file of the entry behind the gap; or which it is about */
+	uint64_t offset;         /* of that entry; 0 if it has not been read */
+	const char *previous_path; /* of the entry before it; NULL: there is none */
+	uint64_t previous_offset;
+	jscan_id seqnum_id;
+	jscan_id boot_id;        /* of the entry behind it; of the file's newest one */
+	jscan_id previous_boot_id;
+	uint64_t first_seqnum;   /* missing: the first and last one; clock step: of the two */
+	uint64_t last_seqnum;    /* entries; else of the file: as found, as in the header */
+	uint64_t count;          /* of missing numbers, or of the file's entries */
+	uint64_t before_usec;    /* realtime of the entry before the gap; of the file's first */
+	uint64_t after_usec;     /* ... behind it; of the file's last */
+	int64_t step_usec;       /* by how much realtime was set, or the machine slept */
+};
+/* A non-zero answer ends the listing and is returned. */
+typedef int (*jscan_gap_fn)(void *userdata, const struct jscan_gap *gap);
+
+struct jscan_gaps_options {
+	size_t size;             /* sizeof(struct jscan_gaps_options) of the caller */
+	uint32_t kinds;          /* JSCAN_GAPS_*; 0: all */
+	uint32_t reserved;       /* 0 */
+	uint64_t step_usec;      /* clock steps that are smaller are not told, unless realtime goes
+				  * back; default 1 s */
+};
+
+#define JSCAN_GAPS_OPTIONS_INIT { sizeof(struct jscan_gaps_options), 0, 0, 0 }
+
+/*
+ * Lists gaps of the usable files: first those of the files' states, then for each ID the others in
+ * the order of the numbers. All entries are read, but if only missing numbers are asked for, files
+ * whose headers rule out holes are not. Matches and bounds do not count. OPTIONS may be NULL.
+ * Blocks. 0: done; 1: jscan_stop() was called.
+ */
+JSCAN_API int jscan_list_gaps(struct jscan *engine, const struct jscan_gaps_options *options,
+			      jscan_gap_fn callback, void *userdata);
+
 /* ---- verification ----------------------------------------------------------------------- */
 /*
  * Is each file consistent in itself? Every object is read, every hash computed, and every link
