@@ -24,6 +24,7 @@
 #include "boots.h"
 #include "catalog.h"
 #include "fields.h"
+#include "gaps.h"
 #include "header.h"
 #include "invocations.h"
 #include "namespaces.h"
@@ -75,6 +76,8 @@ static int main_act(struct archive *archive, bool *ret_stopped)
 		return header_print_disk_usage(archive);
 	case ACTION_HEADER:
 		return header_print(archive);
+	case ACTION_GAPS:
+		return gaps_list(archive, ret_stopped);
 	case ACTION_VERIFY:
 		return verify_files(archive, ret_stopped);
 	default:

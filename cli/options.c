@@ -199,6 +199,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			     "Print what was read to standard error, as text or json"),
 	[OPTION_STRICT] = ROW("strict", 0, NONE, OWN, NULL,
 			      "Name damaged files, and exit with 3 if there are any"),
+	[OPTION_GAPS] = ROW("gaps", 0, OPTIONAL, OWN, "KINDS",
+			    "List missing entries, clock steps, files that were not closed"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "gaps.h"
 #include "messages.h"
 #include "pager.h"
 #include "settings.h"
@@ -223,6 +224,17 @@ static int settings_stats(struct settings *settings, const char *value)
 	return 1;
 }
 
+/* --gaps: which kinds. */
+static int settings_gaps(struct settings *settings, const char *value)
+{
+	int r = gaps_parse_kinds(value, &settings->gap_kinds);
+
+	settings->action = ACTION_GAPS;
+	if (r == -ENOMEM)
+		return message_memory();
+	return r < 0 ? message_error("Failed to parse --gaps='%s'.", value) : 1;
+}
+
 /* Adds a file, or standard input. */
 static int settings_file(struct settings *settings, const char *path)
 {
@@ -373,6 +385,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_QUIET:
 		settings->quiet = true;
 		return 1;
+	case OPTION_GAPS:
+		return settings_gaps(settings, value);
 	case OPTION_STATS:
 		return settings_stats(settings, value);
 	case OPTION_IO:
@@ -414,6 +428,16 @@ static bool settings_fields_filtered(const struct settings *settings)
 		      OPTION_GREP) > 0);
 }
 
+/* Whether --gaps comes with a filter that says nothing about entries that are not there. */
+static bool settings_gaps_filtered(const struct settings *settings)
+{
+	return settings->action == ACTION_GAPS &&
+	       COUNT(settings, OPTION_CURSOR, OPTION_AFTER_CURSOR, OPTION_CURSOR_FILE, OPTION_DMESG,
+		     OPTION_UNIT, OPTION_USER_UNIT, OPTION_INVOCATION, OPTION_LATEST_INVOCATION,
+		     OPTION_IDENTIFIER, OPTION_EXCLUDE_IDENTIFIER, OPTION_PRIORITY, OPTION_FACILITY,
+		     OPTION_GREP) > 0;
+}
+
 /* The checks between options, the first that fails. */
 static int settings_check(const struct settings *settings)
 {
@@ -441,6 +465,8 @@ static int settings_check(const struct settings *settings)
 	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
 		return message_error("Extraneous arguments starting with '%s'",
 				     settings->arguments[0]);
+	if (settings_gaps_filtered(settings))
+		return message_error("--gaps can be limited by boot and time only.");
 	if (settings_fields_filtered(settings))
 		return message_error("-F/--field= and -N/--fields cannot be combined with options "
 				     "that limit the journal.");

@@ -25,6 +25,7 @@ enum action {
 	ACTION_DISK_USAGE,
 	ACTION_HEADER,
 	ACTION_VERIFY,
+	ACTION_GAPS,
 	ACTION_OTHER /* one that this release does not have */
 };
 
@@ -78,6 +79,7 @@ struct settings {
 	const char *after_cursor;
 	const char *cursor_file;
 	const char *field; /* of -F */
+	uint32_t gap_kinds; /* of --gaps; 0: all */
 	enum stats_format stats;
 	struct jscan_options engine;
 };

@@ -50,14 +50,41 @@ int table_add(struct table *table, const char *text, int64_t number)
 	return 0;
 }
 
+int table_add_none(struct table *table)
+{
+	int r = table_add(table, "-", 0);
+
+	if (r >= 0)
+		table->cells[table->cell_count - 1].none = true;
+	return r;
+}
+
+bool table_is_json(const struct settings *settings)
+{
+	return settings->mode == JSCAN_MODE_JSON || settings->mode == JSCAN_MODE_JSON_PRETTY ||
+	       settings->mode == JSCAN_MODE_JSON_SSE || settings->mode == JSCAN_MODE_JSON_SEQ;
+}
+
+/* The last column that text shows. */
+static size_t table_last_shown(const struct table *table)
+{
+	size_t last = table->column_count - 1;
+
+	while (last > 0 && table->columns[last].json_only)
+		last--;
+	return last;
+}
+
 /* Prints one line of cells; TEXTS has one for each column. */
 static void table_print_line(const struct table *table, const char *const *texts,
 			     const size_t *widths)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
 		const struct table_column *column = &table->columns[i];
-		bool last = i + 1 == table->column_count;
+		bool last = i == table_last_shown(table);
 
+		if (column->json_only)
+			continue;
 		if (i > 0)
 			putchar(' ');
 		if (column->is_number && !column->is_time)
@@ -75,6 +102,8 @@ static void table_print_underlined(const struct table *table, const size_t *widt
 		const struct table_column *column = &table->columns[i];
 		bool right = column->is_number && !column->is_time;
 
+		if (column->json_only)
+			continue;
 		if (i > 0)
 			fputs("\033[4m \033[0m", stdout);
 		printf(right ? "\033[4m%*s\033[0m" : "\033[4m%-*s\033[0m", (int)widths[i],
@@ -140,7 +169,9 @@ static void table_print_json(const struct table *table, bool pretty)
 		else
 			fputs(pretty ? ",\n" : ",", stdout);
 		printf(pretty ? "\t\t\"%s\" : " : "\"%s\":", column->key);
-		if (column->is_number)
+		if (table->cells[i].none)
+			fputs("null", stdout);
+		else if (column->is_number)
 			printf("%lld", (long long)table->cells[i].number);
 		else
 			table_print_string(table->cells[i].text);

@@ -147,6 +147,67 @@ class Own:
             os.close(slave)
             os.close(master)
 
+    def missing(self, *files):
+        """The ranges of numbers that --gaps lists, and those that follow from the entries."""
+        arguments = [a for f in files for a in ('-i', os.path.join(self.sample, f))]
+        r = self.run('--gaps=missing', '-o', 'json', *arguments)
+        listed = sorted((g['seqnum_id'], g['first_seqnum'], g['last_seqnum'])
+                        for g in json.loads(r.out))
+        numbers = {}
+        for line in self.run('-o', 'json', *arguments).out.splitlines():
+            entry = json.loads(line)
+            numbers.setdefault(entry['__SEQNUM_ID'], set()).add(int(entry['__SEQNUM']))
+        want = []
+        for name, there in numbers.items():
+            last = 0
+            for number in sorted(there):
+                if number > last + 1:
+                    want.append((name, last + 1, number - 1))
+                last = number
+        return r, listed, sorted(want)
+
+    def test_gaps(self):
+        """--gaps lists what is missing, however files are left out, and what else is amiss."""
+        files = sorted(f for f in os.listdir(self.sample) if '.journal' in f)
+        for subset in range(1, 1 << len(files)):
+            chosen = [f for i, f in enumerate(files) if subset >> i & 1]
+            r, listed, want = self.missing(*chosen)
+            if listed != want or subset + 1 == 1 << len(files):
+                self.point('--gaps=missing is what the entries say', listed == want, r)
+        r = self.run('-D', self.sample, '--gaps')
+        lines = r.out.decode().splitlines()
+        self.point('--gaps prints a table', r.status == 0 and r.err == b'' and
+                   [x.split()[0] for x in lines] ==
+                   ['KIND', 'not-closed', 'not-closed', 'clock-step'] and ' +12s ' in lines[3], r)
+        r = self.run('-D', self.sample, '--gaps', '-q', '-n', '1')
+        self.point('--gaps -q -n 1 prints the last row', r.out.startswith(b'clock-step ') and
+                   r.out.count(b'\n') == 1, r)
+        boot = lines[1].split()[-2]
+        r = self.run('-D', self.sample, '--gaps', '-q', '-b', boot)
+        self.point('--gaps -b is about one boot', r.out.count(b'\n') == 1 and
+                   boot.encode() in r.out, r)
+        r = self.run('-D', self.sample, '--gaps', '-U', '2024-03-30 23:00')
+        self.point('--gaps -U', r.out.count(b'\n') == 2 and b'22:16:28' in r.out, r)
+        r = self.run('-D', self.sample, '--gaps=header')
+        self.point('--gaps says that there are none', r.status == 0 and r.out == b'' and
+                   r.err == b'No gaps found.\n', r)
+        r = self.run('-D', self.sample, '--gaps=header', '-o', 'json')
+        self.point('--gaps -o json prints an array in any case', r.out == b'[]\n', r)
+        r = self.run('-D', self.sample, '--gaps=x')
+        self.point('--gaps refuses other kinds', r.status == 1 and
+                   r.err == b"Failed to parse --gaps='x'.\n", r)
+        r = self.run('-D', self.sample, '--gaps', '-u', 'x')
+        self.point('--gaps refuses filters', r.status == 1 and
+                   r.err == b'--gaps can be limited by boot and time only.\n', r)
+        odd = os.path.join(self.scratch, 'a\n\x1b[1m"\udcff\u20ac.journal')
+        shutil.copy(os.path.join(self.sample, 'system.journal'), odd)
+        r = self.run(odd, '--gaps', '-q')
+        self.point('--gaps escapes names', b'/a\\x0a\\x1b[1m"\\xff\xe2\x82\xac.journal\n' in r.out,
+                   r)
+        r = self.run(odd, '--gaps', '-o', 'json')
+        self.point('--gaps -o json is JSON whatever the names',
+                   json.loads(r.out)[0]['file'].endswith('\\xff\u20ac.journal'), r)
+
     def damaged(self):
         """A folder with a journal in whose middle bytes are overwritten, and a good one."""
         folder = os.path.join(self.scratch, 'damaged')
