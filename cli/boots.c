@@ -99,6 +99,18 @@ int boots_find(struct archive *archive, jscan_id *ret_id)
 			       "journal was found.");
 		return 0;
 	}
+	if (!descriptor->has_id && descriptor->offset <= 0) {
+		r = jscan_newest_boot(archive->engine, (uint64_t)-(int64_t)descriptor->offset,
+				      ret_id);
+		if (r == 0)
+			r = message_error("No journal boot entry found for the specified boot "
+					  "(%s).", descriptor_format(descriptor, text));
+		else if (r < 0)
+			r = r == -ENOMEM ? message_memory()
+					 : message_error("Failed to determine boots: %s",
+							 strerror(-r));
+		return r;
+	}
 	r = boots_read(archive, &runs);
 	if (r < 0)
 		goto out;

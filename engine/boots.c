@@ -18,6 +18,8 @@
 static const char boots_field[] = "_BOOT_ID";
 #define BOOTS_FIELD_SIZE (sizeof(boots_field) - 1)
 #define BOOTS_PAYLOAD_SIZE (BOOTS_FIELD_SIZE + 1 + 32)
+/* Looking for a boot that is not the newest, so many of the last files are asked at once. */
+#define BOOTS_FIND_FILES 16u
 
 /* The row of a boot, made if missing. */
 static int boots_row(struct boots *b, const struct id128 *id, struct boots_row **ret_row,
@@ -57,6 +59,21 @@ static int boots_key(struct source *s, const struct entry_object *entry, struct 
 		.seqnum_id = s->seqnum_id,
 	};
 	return order_boot_number(&s->engine->order, &entry->boot_id, &ret_key->boot);
+}
+
+/* The last entry of a boot as the file's own hint leads to it. 1, 0, -EAGAIN. */
+static int boots_last_by_hint(struct source *s, struct chain *chain, const struct id128 *id,
+			      struct entry_object *ret)
+{
+	uint64_t offset;
+	int r = chain_peek_tail(chain, &s->journal, &s->window, true, &offset);
+
+	if (r <= 0)
+		return r;
+	r = object_entry(&s->journal, &s->window, offset, ret);
+	if (r == -EAGAIN)
+		return r;
+	return r == 0 && id128_equal(&ret->boot_id, id);
 }
 
 /* An end of a set: the first or last entry that can be read. 0, -ENOENT, -EAGAIN. */
@@ -128,7 +145,9 @@ static int boots_take(struct source *s, const struct data_object *data)
 		return 0;
 	chain_init_data(&chain, data);
 	q = boots_end(s, &chain, false, &first);
-	r = boots_end(s, &chain, true, &last);
+	r = boots_last_by_hint(s, &chain, &id, &last);
+	if (r >= 0)
+		r = r > 0 ? 0 : boots_end(s, &chain, true, &last);
 	if (q < 0 || r < 0)
 		return q == -EAGAIN || r == -EAGAIN ? -EAGAIN : 0;
 	return boots_enter(s, &id, &first, &last);
@@ -162,6 +181,7 @@ static int boots_step(struct source *s)
 		}
 		s->listed = data.next_field_offset;
 	}
+	s->listing_done = true;
 	return 0;
 }
 
@@ -199,6 +219,14 @@ static int boots_list_step(struct jscan *e)
 	return r;
 }
 
+/* Forgets what an earlier listing has found. */
+static void boots_begin(struct jscan *e)
+{
+	for (size_t i = 0; i < e->source_count; i++)
+		e->sources[i]->listing_begun = e->sources[i]->listing_done =
+			e->sources[i]->listing_chosen = false;
+}
+
 int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
 {
 	int r = engine_check(e);
@@ -207,8 +235,7 @@ int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
 		return r;
 	if (!callback || e->wave_runs)
 		return -EINVAL;
-	for (size_t i = 0; i < e->source_count; i++)
-		e->sources[i]->listing_begun = false;
+	boots_begin(e);
 	r = engine_wait(e, boots_list_step);
 	for (size_t i = 0; i < e->boots.count && r == 0; i++) {
 		const struct boots_row *row = &e->boots.rows[i];
@@ -221,6 +248,133 @@ int jscan_list_boots(struct jscan *e, jscan_boot_fn callback, void *userdata)
 
 		memcpy(boot.boot_id.bytes, row->id.bytes, sizeof(boot.boot_id.bytes));
 		r = callback(userdata, &boot);
+	}
+	boots_done(&e->boots);
+	return r;
+}
+
+/* ---- one of the newest ------------------------------------------------------------------ */
+
+/* Which sources a wave of boots_find_step() is for. */
+static bool boots_wants_chosen(const struct source *s)
+{
+	return s->listing_chosen && !s->listing_done;
+}
+
+/* Largest first; for qsort(). */
+static int boots_compare_seqnums(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x < *y) - (*x > *y);
+}
+
+/* The number of the last entry of the last of the WANTED newest boots; 0 while there are not so
+ * many. */
+static int boots_bound(const struct boots *b, uint64_t *ret_bound)
+{
+	uint64_t *seqnums;
+
+	*ret_bound = 0;
+	if (b->count < b->wanted)
+		return 0;
+	seqnums = calloc(b->count, sizeof(*seqnums));
+	if (!seqnums)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->count; i++)
+		seqnums[i] = b->rows[i].last.seqnum;
+	qsort(seqnums, b->count, sizeof(*seqnums), boots_compare_seqnums);
+	*ret_bound = seqnums[b->wanted - 1];
+	free(seqnums);
+	return 0;
+}
+
+/*
+ * Chooses the files that may still hold the last entry of a boot among the WANTED newest: those
+ * that end behind what is the last of them so far. Numbers ascend within a file, so that its header
+ * bounds them. While too few boots are known the newest files come first. 1; 0: there is none.
+ */
+static int boots_choose(struct jscan *e)
+{
+	const struct boots *b = &e->boots;
+	size_t room = b->count >= b->wanted ? SIZE_MAX : b->count ? BOOTS_FIND_FILES : 1;
+	struct source *newest = NULL;
+	uint64_t bound;
+	int r = boots_bound(b, &bound);
+
+	if (r < 0)
+		return r;
+	for (size_t i = e->source_count; i > 0; i--) {
+		struct source *s = e->sources[i - 1];
+		uint64_t tail = s->journal.header.tail_entry_seqnum;
+
+		if (s->error || s->listing_done || tail <= bound)
+			continue;
+		if (!newest || tail > newest->journal.header.tail_entry_seqnum)
+			newest = s;
+		s->listing_chosen = room > 0;
+		room -= room > 0;
+	}
+	if (newest)
+		newest->listing_chosen = true;
+	return newest != NULL;
+}
+
+/* engine_wait(): asks files from the newest back until the wanted boot is certain. */
+static int boots_find_step(struct jscan *e)
+{
+	int r = engine_rank_step(e);
+
+	while (r == 0) {
+		if (!e->wave_runs) {
+			r = boots_choose(e);
+			if (r <= 0)
+				break;
+		}
+		r = engine_wave(e, boots_step, boots_wants_chosen);
+	}
+	if (r == 0 && e->boots.count > 0)
+		qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare,
+			&e->order);
+	return r;
+}
+
+/* True if all files number their entries alike, so that headers tell which are the newest. */
+static bool boots_have_one_id(const struct jscan *e)
+{
+	const struct source *first = NULL;
+
+	for (size_t i = 0; i < e->source_count; i++) {
+		const struct source *s = e->sources[i];
+
+		if (s->error)
+			continue;
+		if (first && s->seqnum_id != first->seqnum_id)
+			return false;
+		first = s;
+	}
+	return true;
+}
+
+int jscan_newest_boot(struct jscan *e, uint64_t back, jscan_id *ret_id)
+{
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	if (!ret_id || e->wave_runs || back == UINT64_MAX)
+		return -EINVAL;
+	r = jscan_open(e);
+	if (r < 0)
+		return r;
+	boots_begin(e);
+	e->boots.wanted = back + 1;
+	r = engine_wait(e, boots_have_one_id(e) ? boots_find_step : boots_list_step);
+	if (r == 0 && back < e->boots.count) {
+		const struct boots_row *row = &e->boots.rows[e->boots.count - 1 - back];
+
+		memcpy(ret_id->bytes, row->id.bytes, sizeof(ret_id->bytes));
+		r = 1;
 	}
 	boots_done(&e->boots);
 	return r;

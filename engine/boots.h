@@ -14,6 +14,7 @@ struct boots_row {
 struct boots {
 	struct boots_row *rows;
 	size_t count, capacity;
+	uint64_t wanted;       /* jscan_newest_boot(): so many of the newest have to be certain */
 	struct order_ids ids;  /* number of an ID: index of its row */
 };
 

@@ -96,6 +96,41 @@ static int plan_compare_counts(const void *a, const void *b)
 	return (x->count_max > y->count_max) - (x->count_max < y->count_max);
 }
 
+/* True if a node is about the boot alone. */
+static bool plan_is_boot(const struct plan_node *node)
+{
+	static const char name[] = "_BOOT_ID";
+
+	if (node->match->kind == MATCH_TERM)
+		return node->match->name_size == sizeof(name) - 1 &&
+		       memcmp(node->match->data, name, sizeof(name) - 1) == 0;
+	for (size_t i = 0; i < node->child_count; i++) {
+		if (!plan_is_boot(&node->children[i]))
+			return false;
+	}
+	return node->child_count > 0;
+}
+
+static int plan_resolve_node(struct plan_node *node, const struct journal *j, struct window *w,
+			     struct payload_decoder *decoder);
+
+/* Of a conjunction, the boot's terms are resolved before all others: most files are of other boots,
+ * and two small reads tell. 0; 1: it is not there; or an error. */
+static int plan_resolve_boot(struct plan_node *node, const struct journal *j, struct window *w,
+			     struct payload_decoder *decoder)
+{
+	for (size_t i = 0; i < node->child_count; i++) {
+		struct plan_node *child = &node->children[i];
+		int r = plan_is_boot(child) ? plan_resolve_node(child, j, w, decoder) : 0;
+
+		if (r < 0)
+			return r;
+		if (child->empty)
+			return 1;
+	}
+	return 0;
+}
+
 /* Resolves a node's terms; every term that lacks bytes adds its wants before the answer. */
 static int plan_resolve_node(struct plan_node *node, const struct journal *j, struct window *w,
 			     struct payload_decoder *decoder)
@@ -106,6 +141,15 @@ static int plan_resolve_node(struct plan_node *node, const struct journal *j, st
 
 	if (node->match->kind == MATCH_TERM)
 		return plan_resolve_term(node, j, w, decoder);
+	if (conjunction && node->child_count > 1) {
+		int r = plan_resolve_boot(node, j, w, decoder);
+
+		if (r < 0)
+			return r;
+		node->empty = r > 0;
+		if (node->empty)
+			return 0;
+	}
 	for (size_t i = 0; i < node->child_count; i++) {
 		int r = plan_resolve_node(&node->children[i], j, w, decoder);
 

@@ -414,7 +414,10 @@ int source_step_locate(struct source *s)
 			       "no position can be found in its entries");
 		index = walk->backward ? s->chain.count : 0;
 	}
-	if (s->plan.root && !matching) {
+	if (s->plan.root && !matching && !walk->consumed_offset && e->seek.kind != SEEK_PLACE) {
+		/* From an end: the terms' own entries say where that is. */
+		offset = walk->backward ? UINT64_MAX - 1 : 1;
+	} else if (s->plan.root && !matching) {
 		r = source_place_offset(s, index, &offset);
 		if (r < 0)
 			return r;

@@ -97,6 +97,8 @@ struct source {
 	struct readahead readahead;
 	bool newest_done;
 	bool listing_begun;      /* listed is set */
+	bool listing_done;       /* nothing is left to be listed */
+	bool listing_chosen;     /* it is to be asked, where not all files are */
 	uint64_t listed;         /* the next object of a listing */
 	struct gaps_walk *gaps_walk; /* while gaps are listed */
 	bool gaps_done;          /* its ID has been gone through for them */

@@ -612,6 +612,13 @@ typedef int (*jscan_boot_fn)(void *userdata, const struct jscan_boot *boot);
 /* The boots, in the order of their last entries: the last one is that of the newest entry. */
 JSCAN_API int jscan_list_boots(struct jscan *engine, jscan_boot_fn callback, void *userdata);
 
+/*
+ * The boot whose last entry is the newest (BACK 0), the newest but one (1), and so on: as counted
+ * from the end of that list, but only the files that can hold it are asked. 1; 0: there are not so
+ * many boots.
+ */
+JSCAN_API int jscan_newest_boot(struct jscan *engine, uint64_t back, jscan_id *ret_id);
+
 typedef int (*jscan_bytes_fn)(void *userdata, const void *data, size_t size);
 /* The names of all fields, each once. */
 JSCAN_API int jscan_list_field_names(struct jscan *engine, jscan_bytes_fn callback, void *userdata);

@@ -10,6 +10,10 @@
  * a walk towards an array leaves them halfway to the next place that is known, then halfway from
  * there, and so on, so that going back over n arrays costs n log n steps and not n squared.
  *
+ * Newer files say of each chain where its last array is. That is believed only where the elements
+ * themselves are looked at (chain_peek_tail(), and sets of data objects): reading all entries of a
+ * file goes by the chain, as the reference does.
+ *
  * Marks are a cache: what they say is checked against nothing, since an array's place and size
  * never change in a file. Its items are read anew at every look.
  */
@@ -20,6 +24,9 @@
 
 /* How many levels of a bisection are asked for at once when bytes are lacking. */
 #define CHAIN_WAVE_DEPTH 2u
+
+/* The ordinal of an array that was not walked to. */
+#define CHAIN_ORDINAL_UNKNOWN UINT64_MAX
 
 /* Elements that stand in the data object, not in an array: 1 or 0. */
 static inline uint64_t chain_inline_count(const struct chain *c)
@@ -33,6 +40,7 @@ static void chain_init(struct chain *c, uint64_t inline_offset, uint64_t first, 
 	c->inline_offset = inline_offset;
 	c->first = first;
 	c->count = count;
+	c->tail_offset = c->tail_count = 0;
 	c->reached = 0;
 	c->ended = false;
 	c->damage_error = 0;
@@ -43,10 +51,23 @@ static void chain_init(struct chain *c, uint64_t inline_offset, uint64_t first, 
 	c->fine_count = 0;
 }
 
+/* Notes what the file says of its last array, if that can be. */
+static void chain_set_tail(struct chain *c, uint64_t offset, uint64_t count)
+{
+	if (offset <= c->first || count == 0 || count >= c->count)
+		return;
+	c->tail_offset = offset;
+	c->tail_count = count;
+}
+
 /* All entries of a file. */
 void chain_init_global(struct chain *c, const struct journal *j)
 {
-	chain_init(c, 0, j->header.entry_array_offset, j->header.n_entries);
+	const struct journal_header *h = &j->header;
+
+	chain_init(c, 0, h->entry_array_offset, h->n_entries);
+	if (header_has(h, HEADER_TAIL_ENTRY_ARRAY_N_ENTRIES, 4))
+		chain_set_tail(c, h->tail_entry_array_offset, h->tail_entry_array_n_entries);
 }
 
 /* All entries that refer to a data object. */
@@ -54,12 +75,14 @@ void chain_init_data(struct chain *c, const struct data_object *data)
 {
 	assert((data->entry_offset == 0) == (data->n_entries == 0));
 	chain_init(c, data->entry_offset, data->entry_array_offset, data->n_entries);
+	chain_set_tail(c, data->tail_array_offset, data->tail_array_count);
 }
 
 /* The file has grown. */
 void chain_set_count(struct chain *c, uint64_t count)
 {
 	c->count = count;
+	c->tail_offset = c->tail_count = 0; /* it was that of the shorter chain */
 	c->ended = false;
 	c->damage_error = 0;
 }
@@ -69,6 +92,7 @@ void chain_set_count(struct chain *c, uint64_t count)
 static int chain_end(struct chain *c, uint64_t array_count, int error)
 {
 	c->count = array_count + chain_inline_count(c);
+	c->tail_offset = c->tail_count = 0;
 	c->ended = true;
 	if (error < 0) {
 		c->damage_error = error;
@@ -162,6 +186,56 @@ static uint64_t chain_halfway(uint64_t ordinal, uint64_t limit)
 	return limit == UINT64_MAX ? UINT64_MAX : ordinal + (limit - ordinal + 1) / 2;
 }
 
+/* Tests the hint of the last array. 1: it may be used; 0: there is none; -EAGAIN. */
+static int chain_test_tail(struct chain *c, const struct journal *j, struct window *w,
+			   struct array_object *ret_array)
+{
+	int r;
+
+	if (c->tail_count == 0 || j->header.state == JOURNAL_STATE_ONLINE)
+		return 0;
+	r = object_array(j, w, c->tail_offset, ret_array);
+	if (r == -EAGAIN)
+		return r;
+	if (r == 0 && ret_array->capacity >= c->tail_count && ret_array->next == 0)
+		return 1;
+	c->tail_count = 0;
+	return 0;
+}
+
+int chain_peek_tail(struct chain *c, const struct journal *j, struct window *w, bool last,
+		    uint64_t *ret_offset)
+{
+	struct array_object array;
+	const uint8_t *items;
+	int r = chain_test_tail(c, j, w, &array);
+
+	if (r > 0)
+		r = object_array_items(j, w, &array, last ? c->tail_count - 1 : 0, 1, &items);
+	else if (r == 0)
+		return 0;
+	if (r < 0)
+		return format_error_is_soft(r) ? 0 : r;
+	*ret_offset = array_item(j, items, 0);
+	return *ret_offset != 0;
+}
+
+/* Goes straight to the last array of a data object's set if element K is in it. 1, 0, -EAGAIN. */
+static int chain_jump(struct chain *c, const struct journal *j, struct window *w, uint64_t k)
+{
+	uint64_t before = c->count - chain_inline_count(c) - c->tail_count;
+	struct array_object array;
+	int r;
+
+	if (c->tail_count == 0 || !c->inline_offset || k < before || c->reached > before)
+		return 0;
+	r = chain_test_tail(c, j, w, &array);
+	if (r > 0)
+		c->at = (struct chain_mark){ c->tail_offset, before, array.capacity,
+					     CHAIN_ORDINAL_UNKNOWN };
+	return r;
+}
+
 /* Walks to the array that holds element K of the arrays. 1; 0 if the arrays end before it; an
  * error: -EAGAIN, or why an array on the way could not be read. */
 static int chain_seek(struct chain *c, const struct journal *j, struct window *w, uint64_t k)
@@ -173,6 +247,12 @@ static int chain_seek(struct chain *c, const struct journal *j, struct window *w
 		return 1;
 	if (c->first == 0)
 		return chain_end(c, 0, 0);
+	if (c->tail_count) {
+		int r = chain_jump(c, j, w, k);
+
+		if (r != 0)
+			return r;
+	}
 	limit = chain_start(c, k);
 	fine_next = chain_halfway(c->at.ordinal, limit);
 	while (k - c->at.before >= c->at.capacity) {
@@ -447,13 +527,43 @@ static int chain_bisect_elements(struct chain_search *s)
 	return 0;
 }
 
+/* Looks for an offset in the last array of a data object's set first. 1: it is there, and what is
+ * before it is out of question; 0; -EAGAIN. */
+static int chain_search_tail(struct chain_search *s)
+{
+	struct chain *c = s->chain;
+	uint64_t first, last;
+	int r;
+
+	if (s->test || !c->inline_offset || c->tail_count == 0)
+		return 0;
+	r = chain_peek_tail(c, s->journal, s->window, false, &first);
+	if (r <= 0 || s->entry_offset <= first)
+		return r < 0 ? r : 0;
+	r = chain_peek_tail(c, s->journal, s->window, true, &last);
+	if (r <= 0)
+		return r;
+	s->left = s->entry_offset > last ? c->count : c->count - c->tail_count;
+	s->right = c->count;
+	return 1;
+}
+
 /* Walks to the chain's end, so that the marks are complete; then narrows. */
 static int chain_search(struct chain_search *s, uint64_t *ret_index)
 {
 	struct chain *c = s->chain;
 	uint64_t inline_count = chain_inline_count(c);
-	int r;
+	int r = chain_search_tail(s);
 
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		r = chain_bisect_elements(s);
+		if (r < 0)
+			return r;
+		*ret_index = s->left < c->count ? s->left : c->count;
+		return 0;
+	}
 	if (c->count > inline_count && c->reached < c->count - inline_count) {
 		r = chain_seek(c, s->journal, s->window, c->count - inline_count - 1);
 		/* A damaged array has clamped the count. */

@@ -117,6 +117,8 @@ struct data_object {
 	uint64_t entry_offset;
 	uint64_t entry_array_offset;
 	uint64_t n_entries;
+	uint32_t tail_array_offset; /* compact files: the last array of the set, and how many */
+	uint32_t tail_array_count;  /* of its items are in use; else 0 */
 	uint8_t compression;   /* OBJECT_XZ, OBJECT_LZ4, OBJECT_ZSTD bits, 0 if none */
 	uint64_t payload_size; /* as stored */
 };
@@ -292,6 +294,8 @@ struct chain {
 	uint64_t inline_offset; /* first element of a data object's set; 0: the global chain */
 	uint64_t first;         /* offset of the first array, 0 if none */
 	uint64_t count;         /* valid elements, the inline one counted */
+	uint64_t tail_offset;   /* where the last array should be, and how many elements it should */
+	uint64_t tail_count;    /* have: the file's own hint; 0: there is none, or it is wrong */
 	uint64_t reached;       /* elements of the arrays that have been walked to */
 	bool ended;       /* an array could not be read or the chain stops: count is clamped */
 	int damage_error; /* why the array at damage_offset could not be read, else 0 */
@@ -330,6 +334,14 @@ int chain_get(struct chain *c, const struct journal *j, struct window *w, uint64
  */
 int chain_get_many(struct chain *c, const struct journal *j, struct window *w, uint64_t index,
 		   unsigned count, uint64_t *offsets);
+
+/*
+ * An element of the chain's last array, found by the file's own hint and not by walking: the first
+ * there, or with LAST the last one of the chain. 1: *ret_offset; 0: there is no such hint (or the
+ * file is being written, or what it says cannot be); -EAGAIN. A chain of one array needs none.
+ */
+int chain_peek_tail(struct chain *c, const struct journal *j, struct window *w, bool last,
+		    uint64_t *ret_offset);
 
 /* What a bisection compares an element with: 0, and in *ret_order a negative number if the element
  * is before the wanted place, 0 if it is at it, a positive one if it is after it; or -EAGAIN, a

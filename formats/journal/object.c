@@ -116,6 +116,10 @@ int object_data(const struct journal *j, struct window *w, uint64_t offset, stru
 		.compression = p[OBJECT_FLAGS] & OBJECT_COMPRESSED_MASK,
 		.payload_size = size - j->data_payload,
 	};
+	if (j->compact) {
+		ret->tail_array_offset = load_le32(p + DATA_TAIL_ENTRY_ARRAY_OFFSET);
+		ret->tail_array_count = load_le32(p + DATA_TAIL_ENTRY_ARRAY_N_ENTRIES);
+	}
 	return 0;
 }
 
