@@ -130,39 +130,20 @@ static int discover_may_be_read(const struct dirent *entry)
 	       entry->d_type == DT_UNKNOWN;
 }
 
-/* A directory's names, sorted by bytes. The caller frees them. */
-static int discover_names(const char *path, char ***ret_names, size_t *ret_count)
+/* strcmp() for scandir(). */
+static int discover_compare(const struct dirent **a, const struct dirent **b)
 {
-	struct dirent **entries = NULL;
-	char **names;
-	int count = scandir(path, &entries, discover_may_be_read, NULL), r = 0;
-
-	if (count < 0)
-		return -errno;
-	names = calloc((size_t)count + 1, sizeof(*names));
-	for (int i = 0; i < count; i++) {
-		if (names) {
-			names[i] = strdup(entries[i]->d_name);
-			r = names[i] ? r : -ENOMEM;
-		}
-		free(entries[i]);
-	}
-	free(entries);
-	if (!names || r < 0) {
-		for (int i = 0; names && i < count; i++)
-			free(names[i]);
-		free(names);
-		return -ENOMEM;
-	}
-	*ret_names = names;
-	*ret_count = (size_t)count;
-	return 0;
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* strcmp() for qsort(). */
-static int discover_compare(const void *a, const void *b)
+/* True if a directory's path is as the kernel would show it: then its files' paths are, too. */
+static bool discover_is_canonical(const char *path)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	char *real = realpath(path, NULL);
+	bool same = real && strcmp(real, path) == 0;
+
+	free(real);
+	return same;
 }
 
 /* Joins two parts of a path. */
@@ -208,26 +189,29 @@ static int discover_list(struct jscan *e, const char *path, const struct discove
 {
 	struct discover_scope inner = *scope;
 	struct source *s;
-	size_t count = 0;
-	char **names = NULL;
-	int r = discover_names(path, &names, &count);
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, discover_may_be_read, discover_compare), r = 0;
+	bool canonical = count > 0 && discover_is_canonical(path);
 
-	if (r < 0)
-		return r;
+	if (count < 0)
+		return -errno;
 	inner.deeper = false;
-	qsort(names, count, sizeof(*names), discover_compare);
-	for (size_t i = 0; i < count; i++) {
-		bool journal = discover_wants_file(scope, names[i]);
-		bool id = !journal && discover_wants_directory(scope, names[i]);
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+		bool journal = discover_wants_file(scope, name);
+		bool id = !journal && discover_wants_directory(scope, name);
+		bool regular = entries[i]->d_type == DT_REG;
 		char *child = NULL;
 
 		if (r == 0 && (journal || id)) {
-			child = discover_join(path, names[i]);
+			child = discover_join(path, name);
 			r = child ? 0 : -ENOMEM;
 		}
-		if (r == 0 && journal && !discover_is_directory(child))
+		if (r == 0 && journal && (regular || !discover_is_directory(child))) {
 			r = engine_add_source(e, child, &s);
-		else if (r == 0 && id && discover_is_directory(child)) {
+			if (r == 0)
+				s->canonical = canonical && regular;
+		} else if (r == 0 && id && discover_is_directory(child)) {
 			int error = discover_list(e, child, &inner);
 
 			if (error == -ENOMEM)
@@ -237,9 +221,9 @@ static int discover_list(struct jscan *e, const char *path, const struct discove
 						    "the directory cannot be read");
 		}
 		free(child);
-		free(names[i]);
+		free(entries[i]);
 	}
-	free(names);
+	free(entries);
 	return r;
 }
 

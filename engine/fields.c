@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
+#include "engine/fields-ahead.h"
 
 /* Shows a name or a value that has not been shown. 0; 1 to end the listing; -ENOMEM. */
 static int fields_show(struct listing *l, const void *bytes, size_t size)
@@ -70,6 +71,8 @@ static int fields_step_values(struct source *s)
 		r = object_data(&s->journal, &s->window, l->offset, &data);
 		if (r == 0)
 			r = fields_show_value(s, l, l->offset);
+		if (r == -EAGAIN)
+			fields_want_more(s, l->offset);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
 		if (r < 0)
@@ -144,6 +147,9 @@ static int fields_step(struct jscan *e)
 	for (; l->file < e->source_count; l->file++) {
 		struct source *s = l->files[l->file];
 
+		r = fields_ahead(e);
+		if (r < 0)
+			return r;
 		if (!s->error) {
 			r = source_try(s, l->name ? fields_step_values : fields_step_names);
 			if (r == -EAGAIN || r == -EBUSY)
@@ -153,6 +159,10 @@ static int fields_step(struct jscan *e)
 		}
 		l->looked_up = false;
 		l->bucket = l->offset = 0;
+		/* Its frames serve the files behind it. */
+		if (l->parked && s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0 &&
+		    l->file + 1 < e->source_count)
+			source_close(s);
 	}
 	return 0;
 }

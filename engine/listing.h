@@ -18,6 +18,9 @@ struct listing {
 	int answer;            /* of the callback, when it ended the listing */
 	struct source **files; /* in the order of adding */
 	size_t file;           /* the one being listed */
+	unsigned dense;        /* how often more than one object was read */
+	bool parked;           /* files that wait have been closed */
+	size_t ahead;          /* files before this one have been read ahead */
 	bool looked_up;        /* the file's field has been found: offset is set */
 	uint64_t bucket;       /* names: of the field hash table */
 	uint64_t offset;       /* of the next object in its chain; 0: at its end */

@@ -36,6 +36,7 @@ static void plan_node_done(struct plan_node *node)
 	for (size_t i = 0; i < node->child_count; i++)
 		plan_node_done(&node->children[i]);
 	free(node->children);
+	free(node->term);
 }
 
 int plan_init(struct plan *p, const struct match *match)
@@ -78,13 +79,16 @@ static int plan_resolve_term(struct plan_node *node, const struct journal *j, st
 	r = lookup_data_resume(j, w, decoder, term->data, term->size, hash, &node->position, &data);
 	if (r == -EAGAIN || r == -ENOMEM)
 		return r;
-	node->resolved = true;
 	if (r <= 0 || data.n_entries == 0) {
-		node->empty = true;
+		node->resolved = node->empty = true;
 		return 0;
 	}
-	chain_init_data(&node->chain, &data);
+	node->term = calloc(1, sizeof(*node->term));
+	if (!node->term)
+		return -ENOMEM;
+	chain_init_data(&node->term->chain, &data);
 	node->count_max = data.n_entries;
+	node->resolved = true;
 	return 0;
 }
 
@@ -204,22 +208,22 @@ static int plan_fill(struct plan_node *node, const struct journal *j, struct win
 
 	if (backward)
 		first = index + 1 > PLAN_OFFSETS ? index + 1 - PLAN_OFFSETS : 0;
-	r = chain_get_many(&node->chain, j, w, first, PLAN_OFFSETS, node->offsets);
+	r = chain_get_many(&node->term->chain, j, w, first, PLAN_OFFSETS, node->term->offsets);
 	if (r < 0) {
-		node->offset_count = 0;
+		node->term->offset_count = 0;
 		return r;
 	}
-	node->first_index = first;
-	node->offset_count = (unsigned)r;
+	node->term->first_index = first;
+	node->term->offset_count = (unsigned)r;
 	if (backward && r > 0 && first + (uint64_t)r <= index) {
 		/* The run ended at the end of an array: what is nearer to INDEX is wanted. */
-		r = chain_get_many(&node->chain, j, w, index, 1, node->offsets);
-		node->first_index = index;
-		node->offset_count = r < 0 ? 0 : (unsigned)r;
+		r = chain_get_many(&node->term->chain, j, w, index, 1, node->term->offsets);
+		node->term->first_index = index;
+		node->term->offset_count = r < 0 ? 0 : (unsigned)r;
 		if (r < 0)
 			return r;
 	}
-	return node->offset_count > 0;
+	return node->term->offset_count > 0;
 }
 
 /* Whether an element is an offset, and at FROM or on its far side. */
@@ -232,21 +236,21 @@ static inline bool plan_is_beyond(uint64_t offset, uint64_t from, bool backward)
 static int plan_seek_buffered(const struct plan_node *node, uint64_t from, bool backward,
 			      uint64_t *ret_offset)
 {
-	unsigned low = 0, high = node->offset_count;
+	unsigned low = 0, high = node->term->offset_count;
 
-	if (!high || from < node->offsets[0] || from > node->offsets[high - 1])
+	if (!high || from < node->term->offsets[0] || from > node->term->offsets[high - 1])
 		return 0;
 	while (low < high) { /* the first element at or after FROM; there is one */
 		unsigned middle = (low + high) / 2;
 
-		if (node->offsets[middle] < from)
+		if (node->term->offsets[middle] < from)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (backward && node->offsets[low] != from)
+	if (backward && node->term->offsets[low] != from)
 		low--;
-	*ret_offset = node->offsets[low];
+	*ret_offset = node->term->offsets[low];
 	/* Damaged arrays are not in order. */
 	return plan_is_beyond(*ret_offset, from, backward);
 }
@@ -260,32 +264,32 @@ static int plan_next_term(struct plan_node *node, const struct journal *j, struc
 
 	if (plan_seek_buffered(node, from, backward, ret_offset))
 		return 1;
-	r = chain_bisect_offset(&node->chain, j, w, backward ? from + 1 : from, &index);
+	r = chain_bisect_offset(&node->term->chain, j, w, backward ? from + 1 : from, &index);
 	if (r < 0)
 		return r;
 	if (backward) {
 		if (index == 0)
 			return 0;
 		index--;
-	} else if (index >= node->chain.count) {
+	} else if (index >= node->term->chain.count) {
 		return 0;
 	}
 	/* Usually the first element is the answer; empty slots and what stands out of order are
 	 * passed over, as far as that does not take for ever. */
 	for (unsigned n = 0; n < PLAN_WRONG_MAX; n++) {
-		if (n == 0 || index - node->first_index >= node->offset_count) {
+		if (n == 0 || index - node->term->first_index >= node->term->offset_count) {
 			r = plan_fill(node, j, w, index, backward);
 			if (r <= 0)
 				return format_error_is_soft(r) ? 0 : r;
-			if (index - node->first_index >= node->offset_count)
+			if (index - node->term->first_index >= node->term->offset_count)
 				return 0;
 		}
-		offset = node->offsets[index - node->first_index];
+		offset = node->term->offsets[index - node->term->first_index];
 		if (likely(plan_is_beyond(offset, from, backward))) {
 			*ret_offset = offset;
 			return 1;
 		}
-		if (backward ? index-- == 0 : ++index >= node->chain.count)
+		if (backward ? index-- == 0 : ++index >= node->term->chain.count)
 			return 0;
 	}
 	return 0;
@@ -387,14 +391,14 @@ static int plan_locate_term(struct plan_node *node, const struct plan_search *s,
 			    uint64_t *ret_offset)
 {
 	uint64_t index;
-	int r = chain_bisect(&node->chain, s->journal, s->window, s->test, s->userdata,
+	int r = chain_bisect(&node->term->chain, s->journal, s->window, s->test, s->userdata,
 			     s->backward, &index);
 
 	if (r < 0)
 		return format_error_is_soft(r) ? 0 : r;
-	if (s->backward ? index-- == 0 : index >= node->chain.count)
+	if (s->backward ? index-- == 0 : index >= node->term->chain.count)
 		return 0;
-	r = chain_get(&node->chain, s->journal, s->window, index, ret_offset);
+	r = chain_get(&node->term->chain, s->journal, s->window, index, ret_offset);
 	return format_error_is_soft(r) ? 0 : r;
 }
 

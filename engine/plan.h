@@ -11,6 +11,14 @@
 
 #define PLAN_OFFSETS 64u
 
+/* The entries of a term that a file has. */
+struct plan_term {
+	struct chain chain;
+	uint64_t first_index;         /* of offsets[0] in the chain */
+	unsigned offset_count;        /* offsets copied from the chain */
+	uint64_t offsets[PLAN_OFFSETS];
+};
+
 /* A node of the expression in one file; parallel to struct match_node. */
 struct plan_node {
 	const struct match_node *match;
@@ -25,10 +33,7 @@ struct plan_node {
 	/* MATCH_TERM */
 	bool resolved;
 	uint64_t position;            /* where looking it up goes on */
-	struct chain chain;
-	uint64_t first_index;         /* of offsets[0] in the chain */
-	unsigned offset_count;        /* offsets copied from the chain */
-	uint64_t offsets[PLAN_OFFSETS];
+	struct plan_term *term;       /* NULL unless it is there */
 };
 
 struct plan {

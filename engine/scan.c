@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/bounds.h"
 #include "engine/cursor.h"
 #include "engine/engine.h"
 
@@ -194,10 +195,36 @@ static bool engine_must_locate(const struct jscan *e)
 	return e->seek.kind == SEEK_PLACE || e->match.root;
 }
 
+/* How many entries of a file there may be between the bounds, if they are spread evenly. */
+static uint64_t engine_expect_entries(const struct jscan *e, const struct source *s)
+{
+	const struct journal_header *h = &s->journal.header;
+	uint64_t head = h->head_entry_realtime, tail = h->tail_entry_realtime;
+	uint64_t count = s->plan.root ? s->plan.root->count_max : h->n_entries;
+	uint64_t from = e->since > head ? e->since : head, to = e->until < tail ? e->until : tail;
+
+	if (s->error || (s->plan.root && s->plan.root->empty))
+		return 0;
+	if (e->seek.set || head >= tail)
+		return count;
+	if (from > to)
+		return 0;
+	return (uint64_t)((double)count * (double)(to - from) / (double)(tail - head)) + 1;
+}
+
 /* True if so much will be read that the files are worth streaming. */
 static bool engine_streams(const struct jscan *e)
 {
-	return e->limit > SCAN_STREAM_ENTRIES && e->tail > SCAN_STREAM_ENTRIES;
+	uint64_t expected = 0;
+
+	if (e->limit <= SCAN_STREAM_ENTRIES || e->tail <= SCAN_STREAM_ENTRIES)
+		return false;
+	for (size_t i = 0; i < e->source_count && expected <= SCAN_STREAM_ENTRIES; i++) {
+		uint64_t count = engine_expect_entries(e, e->sources[i]);
+
+		expected = count < UINT64_MAX - expected ? expected + count : UINT64_MAX;
+	}
+	return expected > SCAN_STREAM_ENTRIES;
 }
 
 /* Where reading starts if the caller did not say: the near end, or the near bound. */
@@ -326,7 +353,7 @@ static bool engine_wants_newest(const struct source *s)
 
 static bool engine_wants_place(const struct source *s)
 {
-	return !s->walk.located;
+	return !s->walk.located && !bounds_may_wait(s, &s->engine->seek, s->walk.backward);
 }
 
 static bool engine_wants_head(const struct source *s)

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <sys/stat.h>
 
+#include "engine/bounds.h"
 #include "engine/engine.h"
 #include "engine/source.h"
 #include "engine/unpack.h"
@@ -327,6 +328,9 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	case SEEK_PLACE:
 		break;
 	}
+	r = bounds_place(s, seek, backward, ret_index);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	if (seek->has_seqnum && id128_equal(&seek->seqnum_id, &s->journal.header.seqnum_id))
 		return source_place_index(s, source_test_seqnum, seek->seqnum, backward, ret_index);
 	if (seek->has_monotonic) {

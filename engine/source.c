@@ -212,7 +212,7 @@ void source_opened(struct source *s)
 		source_wake(s);
 		return;
 	}
-	if (!s->header_known && s->given_fd < 0)
+	if (!s->header_known && s->given_fd < 0 && !s->canonical)
 		source_canonicalize(s, op->file.fd);
 	s->stat = op->stat;
 	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE

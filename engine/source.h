@@ -55,6 +55,7 @@ struct source_walk {
 struct source {
 	struct jscan *engine;
 	char *path;              /* as found, then canonical once opened */
+	bool canonical;          /* it is so already */
 	unsigned added;          /* position in the order of adding */
 	uint32_t number;         /* position in the order of files: see engine_number_files() */
 	uint32_t file;           /* for shared_key(): no other source ever has it */
@@ -102,6 +103,7 @@ struct source {
 	uint64_t listed;         /* the next object of a listing */
 	struct gaps_walk *gaps_walk; /* while gaps are listed */
 	bool gaps_done;          /* its ID has been gone through for them */
+	uint64_t listed_miss;    /* where the last one lay that was not there, or 0 */
 	bool in_wave;            /* tried in the engine's current wave, not answered */
 	uint64_t reported[32];   /* hashes of problems already reported */
 	struct list run_link;    /* engine->runnable: something has changed for it */

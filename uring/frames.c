@@ -29,7 +29,11 @@
 #include <sys/mman.h>
 
 /* Ranges kept: what is beyond is unmapped even if it would fit the budget. */
-#define FRAMES_CACHED_MAX 64u
+#define FRAMES_CACHED_MAX 1024u
+
+/* Ranges of usual size are cut from larger ones: one system call maps and unmaps many. */
+#define FRAMES_CHUNK_BYTES (UINT64_C(1) << 30)
+#define FRAMES_CUT_BYTES_MAX (UINT64_C(64) << 20)
 
 /* Shorter runs are not worth a mapping: through the pool, interleaved reads of 16 KiB became slower
  * by moving, those of 64 KiB took two thirds, those of 256 KiB half the time. */
@@ -95,6 +99,45 @@ static void *frames_map(void *base, uint64_t size_bytes)
 	if (base != MAP_FAILED)
 		(void)madvise(base, size_bytes, MADV_NOHUGEPAGE);
 	return base;
+}
+
+/* Cuts a range from a chunk that has room, or from a new one. NULL: it has to be mapped alone. */
+static void *frames_cut(struct image_pool *pool, uint64_t size_bytes, struct frames_chunk **ret)
+{
+	struct image_pool_private *p = pool->private;
+	struct frames_chunk *chunk = p->chunks;
+	void *base;
+
+	if (size_bytes > FRAMES_CUT_BYTES_MAX || p->chunks_refused)
+		return NULL;
+	if (!chunk || size_bytes > FRAMES_CHUNK_BYTES - chunk->used_bytes) {
+		chunk = calloc(1, sizeof(*chunk));
+		base = chunk ? frames_map(NULL, FRAMES_CHUNK_BYTES) : MAP_FAILED;
+		if (base == MAP_FAILED) {
+			free(chunk);
+			p->chunks_refused = true;
+			return NULL;
+		}
+		chunk->base = base;
+		chunk->next = p->chunks;
+		p->chunks = chunk;
+	}
+	base = chunk->base + chunk->used_bytes;
+	chunk->used_bytes += size_bytes;
+	*ret = chunk;
+	return base;
+}
+
+void frames_free_chunks(struct image_pool *pool)
+{
+	struct image_pool_private *p = pool->private;
+	struct frames_chunk *chunk;
+
+	while ((chunk = p->chunks)) {
+		p->chunks = chunk->next;
+		munmap(chunk->base, FRAMES_CHUNK_BYTES);
+		free(chunk);
+	}
 }
 
 /* The bytes of the hole's first run of blocks without a frame. */
@@ -200,10 +243,11 @@ void frames_release(struct image_pool *pool, struct image_range *range, uint64_t
 }
 
 /* Reserves a new range. */
-static struct image_range *frames_reserve(uint64_t size_bytes, unsigned block_shift)
+static struct image_range *frames_reserve(struct image_pool *pool, uint64_t size_bytes,
+					  unsigned block_shift)
 {
 	struct image_range *range = calloc(1, sizeof(*range));
-	void *base;
+	void *base = NULL;
 
 	if (!range)
 		return NULL;
@@ -212,7 +256,10 @@ static struct image_range *frames_reserve(uint64_t size_bytes, unsigned block_sh
 	range->block_room = size_bytes >> block_shift;
 	range->blocks = calloc(range->block_room, 1);
 	range->seams = calloc(range->block_room / 8 + 1, 1);
-	base = range->blocks && range->seams ? frames_map(NULL, size_bytes) : MAP_FAILED;
+	if (range->blocks && range->seams)
+		base = frames_cut(pool, size_bytes, &range->chunk);
+	if (!base)
+		base = range->blocks && range->seams ? frames_map(NULL, size_bytes) : MAP_FAILED;
 	if (base == MAP_FAILED) {
 		free(range->seams);
 		free(range->blocks);
@@ -228,7 +275,10 @@ void frames_free_range(struct image_pool *pool, struct image_range *range)
 {
 	pool->committed_bytes -= range->committed_count << range->block_shift;
 	pool->private->seam_count -= range->seam_count;
-	munmap(range->base, range->reserved_bytes);
+	if (!range->chunk)
+		munmap(range->base, range->reserved_bytes);
+	else if (range->committed_count > 0 && !pool->private->ending)
+		madvise(range->base, range->reserved_bytes, MADV_DONTNEED);
 	free(range->seams);
 	free(range->blocks);
 	free(range);
@@ -243,11 +293,12 @@ void frames_uncache(struct image_pool *pool, struct image_range *range)
 	p->cached_bytes -= range->committed_count << range->block_shift;
 }
 
-void frames_keep_range(struct image_pool *pool, struct image_range *range)
+void frames_keep_range(struct image_pool *pool, struct image_range *range, bool failed)
 {
 	struct image_pool_private *p = pool->private;
+	uint64_t end = failed ? range->block_room : range->committed_end;
 
-	for (uint64_t i = 0; i < range->block_room; i++)
+	for (uint64_t i = 0; i < end; i++)
 		range->blocks[i] &= IMAGE_BLOCK_COMMITTED;
 	list_append(&p->cached, &range->link);
 	p->cached_count++;
@@ -340,12 +391,12 @@ struct image_range *frames_take_range(struct image_pool *pool, uint64_t size_byt
 			return best;
 		frames_free_range(pool, best);
 	}
-	range = frames_reserve(size_bytes, block_shift);
+	range = frames_reserve(pool, size_bytes, block_shift);
 	while (!range && !list_is_empty(&p->cached)) {
 		best = container_of(p->cached.next, struct image_range, link);
 		frames_uncache(pool, best);
 		frames_free_range(pool, best);
-		range = frames_reserve(size_bytes, block_shift);
+		range = frames_reserve(pool, size_bytes, block_shift);
 	}
 	return range;
 }

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define IMAGE_READ_BYTES_MAX (1u << 20)
@@ -55,6 +56,7 @@ static bool image_slab_add(struct image_pool_private *p)
 int image_pool_init(struct image_pool *pool, struct io *io, uint64_t budget_bytes)
 {
 	struct image_pool_private *p = calloc(1, sizeof(*p));
+	struct rlimit space;
 	uint64_t limit;
 
 	memset(pool, 0, sizeof(*pool));
@@ -68,6 +70,7 @@ int image_pool_init(struct image_pool *pool, struct io *io, uint64_t budget_byte
 		free(p);
 		return -ENOMEM;
 	}
+	p->chunks_refused = getrlimit(RLIMIT_AS, &space) < 0 || space.rlim_cur != RLIM_INFINITY;
 	p->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	limit = budget_bytes / 8;
 	p->read_bytes_max = limit < IMAGE_READ_BYTES_MAX ? limit : IMAGE_READ_BYTES_MAX;
@@ -92,9 +95,11 @@ void image_pool_done(struct image_pool *pool)
 		return;
 	assert(list_is_empty(&pool->images));
 	assert(p->flying_count == 0);
+	p->ending = true;
 	while ((node = list_pop(&p->cached)))
 		frames_free_range(pool, container_of(node, struct image_range, link));
 	assert(pool->committed_bytes == 0);
+	frames_free_chunks(pool);
 	while ((slab = p->slabs)) {
 		p->slabs = slab->next;
 		free(slab);

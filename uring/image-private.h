@@ -5,10 +5,18 @@
 
 #include "uring/image.h"
 
+/* Address space that ranges are cut from, front to back. */
+struct frames_chunk {
+	struct frames_chunk *next;
+	uint8_t *base;
+	uint64_t used_bytes;
+};
+
 /* Address space with the states of its blocks. It belongs to one image, or is kept for the next:
  * then no state says more than COMMITTED. */
 struct image_range {
 	struct list link; /* in the pool's cached */
+	struct frames_chunk *chunk; /* what it was cut from, or NULL */
 	uint8_t *base;
 	uint8_t *blocks;
 	uint8_t *seams; /* a bit per block: a mapping may begin there; see frames.c */
@@ -57,6 +65,9 @@ struct image_pool_private {
 	uint64_t moved_bytes;       /* ... and went to another */
 	uint64_t seam_count;        /* in all ranges */
 	uint64_t recount_bytes;     /* read since ahead_bytes was last brought up to date */
+	struct frames_chunk *chunks; /* the one that ranges are cut from first */
+	bool chunks_refused;        /* address space is limited */
+	bool ending;                /* all memory is about to be unmapped */
 	bool moves_refused;         /* the kernel does not move frames: tests may set it, too */
 	struct frames_hole hole;
 };
@@ -103,8 +114,12 @@ static inline uint64_t image_bytes(const struct image *image, uint64_t count)
 struct image_range *frames_take_range(struct image_pool *pool, uint64_t size_bytes,
 				      unsigned block_shift);
 
-/* Keeps the range of a closed image, with its frames. */
-void frames_keep_range(struct image_pool *pool, struct image_range *range);
+/* Keeps the range of a closed image, with its frames. FAILED: some of its blocks may be, beyond
+ * those that have frames. */
+void frames_keep_range(struct image_pool *pool, struct image_range *range, bool failed);
+
+/* Unmaps what ranges were cut from. No range is left. */
+void frames_free_chunks(struct image_pool *pool);
 
 /* Takes a range off those that are kept. */
 void frames_uncache(struct image_pool *pool, struct image_range *range);

@@ -79,12 +79,13 @@ int image_close(struct image *image)
 				image_read_shrink(read, read->first_block, 0);
 		}
 		image->needed_pending = 0;
+		image_unpin(image);
 		frames_forget_all(image);
 	}
 	if (image->in_flight > 0)
 		return -EAGAIN;
 	if (image->range) {
-		frames_keep_range(image->pool, image->range);
+		frames_keep_range(image->pool, image->range, image->error != 0);
 		image->pool->private->expected_pause = 0;
 		image->range = NULL;
 		image->base = NULL;

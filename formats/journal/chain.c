@@ -192,6 +192,8 @@ static int chain_test_tail(struct chain *c, const struct journal *j, struct wind
 {
 	int r;
 
+	if (c->count > j->header.n_entries)
+		c->tail_count = 0; /* so many there cannot be */
 	if (c->tail_count == 0 || j->header.state == JOURNAL_STATE_ONLINE)
 		return 0;
 	r = object_array(j, w, c->tail_offset, ret_array);

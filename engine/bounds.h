@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What a file's header says of where a place lies. */
+#ifndef ENGINE_BOUNDS_H
+#define ENGINE_BOUNDS_H
+
+#include "engine/engine.h"
+
+/*
+ * Where reading starts in a file from a place (SEEK_PLACE) outside of it. 1: *ret_index, as
+ * chain_bisect() would answer; 0: it has to be bisected; -EAGAIN.
+ */
+int bounds_place(struct source *s, const struct engine_seek *seek, bool backward,
+		 uint64_t *ret_index);
+
+/* True if a file lies wholly on the far side of a place, by its header: where reading starts in it
+ * need not be known before its turn comes. */
+bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, bool backward);
+
+#endif
