@@ -79,6 +79,7 @@ struct jscan {
 	void *custom_state;
 	bool foreign;          /* driven by a foreign loop: nothing blocks */
 	uint64_t turns;        /* of the loop: blocks come and go only there */
+	uint64_t waits;        /* turns that slept for reads: what is in the page cache takes none */
 	uint64_t readahead_bytes_max; /* how far one file is read ahead */
 	atomic_bool stop;
 	struct source **sources;

@@ -13,7 +13,9 @@
 /* Objects of a chain that lie closer than this are worth reading what is between. */
 #define AHEAD_STRIDE_BYTES (UINT64_C(48) << 10)
 #define AHEAD_WINDOW_BYTES (UINT64_C(128) << 10)
-/* So many windows are taken for a sign that much of all files is needed. */
+/* A listing that had to sleep so often reads from a disk. */
+#define AHEAD_WAITS 4u
+/* So many neighbours are taken for a sign that much of all files is needed. */
 #define AHEAD_DENSE 32u
 /* Files at once. Of values few, since their frames then serve the next few; names take little. */
 #define AHEAD_VALUE_FILES_MAX 8u
@@ -28,10 +30,14 @@ void fields_want_more(struct source *s, uint64_t offset)
 	/* Chains of values go back in the file. */
 	if (last > offset && last - offset < AHEAD_STRIDE_BYTES) {
 		uint64_t begin = offset > AHEAD_WINDOW_BYTES ? offset - AHEAD_WINDOW_BYTES : 0;
+		struct listing *l = &s->engine->listing;
 
-		window_want(&s->window, begin, offset - begin);
-		s->engine->listing.dense++;
-		offset = begin;
+		/* From the page cache single blocks are had for less than what is between them. */
+		if (s->engine->waits - l->waits > AHEAD_WAITS) {
+			window_want(&s->window, begin, offset - begin);
+			offset = begin;
+		}
+		l->dense++;
 	}
 	s->listed_miss = offset;
 }

@@ -181,6 +181,7 @@ static int fields_list(struct jscan *e, const char *name, jscan_bytes_fn callbac
 		.name = name,
 		.name_size = name ? strlen(name) : 0,
 		.several = e->usable_count > 1,
+		.waits = e->waits,
 	};
 	l->files = calloc(e->source_count + 1, sizeof(*l->files));
 	r = l->files ? seen_init(&l->seen) : -ENOMEM;

@@ -18,7 +18,8 @@ struct listing {
 	int answer;            /* of the callback, when it ended the listing */
 	struct source **files; /* in the order of adding */
 	size_t file;           /* the one being listed */
-	unsigned dense;        /* how often more than one object was read */
+	uint64_t waits;        /* of the engine when it began */
+	unsigned dense;        /* how often an object lacked that lies close to the last one */
 	bool parked;           /* files that wait have been closed */
 	size_t ahead;          /* files before this one have been read ahead */
 	bool looked_up;        /* the file's field has been found: offset is set */

@@ -118,6 +118,7 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 				engine_pause();
 			else
 				r = r < 0 ? r : engine_turn(e, true);
+			e->waits++;
 		}
 		if (r < 0)
 			return r;
