@@ -3,11 +3,11 @@
  * Where a place lies by what a file's header says, so that files which end before it, or begin
  * behind it, are not bisected.
  *
- * Sequence numbers ascend within a file, so its first and last bound all. Times need not: clocks are
- * set back. So a time is decided here only where the reference's own bisection (specification 8.2)
- * comes to the same answer by looking at the ends alone, and that depends on the first entry of the
- * last array: it is looked at, which takes two small reads. Files that are being written are left
- * to the bisection.
+ * Sequence numbers ascend within a file, so its first and last bound all. Times need not: clocks
+ * are set back. So a time is decided here only where the reference's own bisection (specification
+ * 8.2) comes to the same answer by looking at the ends alone, and that depends on the first entry
+ * of the last array: it is looked at, which takes two small reads. Files that are being written are
+ * left to the bisection.
  */
 #include "engine/bounds.h"
 

@@ -79,7 +79,7 @@ struct jscan {
 	void *custom_state;
 	bool foreign;          /* driven by a foreign loop: nothing blocks */
 	uint64_t turns;        /* of the loop: blocks come and go only there */
-	uint64_t waits;        /* turns that slept for reads: what is in the page cache takes none */
+	uint64_t waits;        /* turns that slept: what is in the page cache takes none */
 	uint64_t readahead_bytes_max; /* how far one file is read ahead */
 	atomic_bool stop;
 	struct source **sources;
@@ -109,6 +109,7 @@ struct jscan {
 	bool newest_known;
 	bool turned;              /* the tail has been counted, reading goes forward over it */
 	bool streams;             /* files are read ahead */
+	bool knows_heads;         /* the first entry of each is looked at, not only its header */
 	struct merge merge;
 	uint64_t shown;           /* of those yielded: that match the pattern */
 	uint64_t yielded;         /* entries since the last seek */

@@ -193,7 +193,7 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 	if (!m->heap_at || !m->stale || !m->ties)
 		return -ENOMEM;
 	m->mode = MERGE_SEQNUM;
-	m->knows_heads = e->streams;
+	m->knows_heads = e->knows_heads;
 	if (merge_has_one_id(e))
 		return merge_build_lanes(m, e);
 	r = merge_rank_boots(m, &e->order);

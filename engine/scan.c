@@ -212,19 +212,29 @@ static uint64_t engine_expect_entries(const struct jscan *e, const struct source
 	return (uint64_t)((double)count * (double)(to - from) / (double)(tail - head)) + 1;
 }
 
-/* True if so much will be read that the files are worth streaming. */
-static bool engine_streams(const struct jscan *e)
+/* True if more will be read than a few entries. */
+static bool engine_expects_many(const struct jscan *e)
 {
 	uint64_t expected = 0;
 
-	if (e->limit <= SCAN_STREAM_ENTRIES || e->tail <= SCAN_STREAM_ENTRIES)
-		return false;
 	for (size_t i = 0; i < e->source_count && expected <= SCAN_STREAM_ENTRIES; i++) {
 		uint64_t count = engine_expect_entries(e, e->sources[i]);
 
 		expected = count < UINT64_MAX - expected ? expected + count : UINT64_MAX;
 	}
 	return expected > SCAN_STREAM_ENTRIES;
+}
+
+/* Decides whether the files are worth streaming, and whether it is worth while to look into all of
+ * them before the first entry: for a few entries only those are that come first by their headers.
+ */
+static void engine_expect(struct jscan *e)
+{
+	bool few = e->limit <= SCAN_STREAM_ENTRIES || e->tail <= SCAN_STREAM_ENTRIES;
+	bool bounded = !e->seek.set && e->since > 0 && e->until < UINT64_MAX;
+
+	e->streams = !few && engine_expects_many(e);
+	e->knows_heads = !few && (e->streams || !bounded);
 }
 
 /* Where reading starts if the caller did not say: the near end, or the near bound. */
@@ -383,7 +393,7 @@ static int engine_prepare_phase(struct jscan *e)
 			r = engine_wave(e, source_step_plan, NULL);
 		break;
 	case PHASE_LOCATE:
-		e->streams = engine_streams(e);
+		engine_expect(e);
 		if (engine_must_locate(e) || e->turned)
 			r = engine_wave(e, source_step_locate, engine_wants_place);
 		if (r == 0 && !e->turned)

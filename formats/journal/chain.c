@@ -16,6 +16,8 @@
  *
  * Marks are a cache: what they say is checked against nothing, since an array's place and size
  * never change in a file. Its items are read anew at every look.
+ *
+ * tidy: allow sizes: walking and bisecting share the marks, and are read together.
  */
 #include <assert.h>
 #include <limits.h>

@@ -294,8 +294,8 @@ struct chain {
 	uint64_t inline_offset; /* first element of a data object's set; 0: the global chain */
 	uint64_t first;         /* offset of the first array, 0 if none */
 	uint64_t count;         /* valid elements, the inline one counted */
-	uint64_t tail_offset;   /* where the last array should be, and how many elements it should */
-	uint64_t tail_count;    /* have: the file's own hint; 0: there is none, or it is wrong */
+	uint64_t tail_offset;   /* where the last array should be, and how many elements it */
+	uint64_t tail_count;    /* should have: the file's own hint; 0: none, or it is wrong */
 	uint64_t reached;       /* elements of the arrays that have been walked to */
 	bool ended;       /* an array could not be read or the chain stops: count is clamped */
 	int damage_error; /* why the array at damage_offset could not be read, else 0 */
