@@ -188,7 +188,7 @@ const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_IO] = ROW("io", 0, REQUIRED, OWN, "METHOD",
 			  "How to read: uring, threads or sync (uring where it works)"),
 	[OPTION_JOBS] = ROW("jobs", 0, REQUIRED, OWN, "N",
-			    "Threads that format entries; so far it is always one"),
+			    "Processors to use (all that there are); 1: no thread"),
 	[OPTION_MEMORY] = ROW("memory", 0, REQUIRED, OWN, "SIZE",
 			      "Memory for file contents, with K, M or G (at most 128M)"),
 	[OPTION_UNPACK_MAX] = ROW("unpack-max", 0, REQUIRED, OWN, "SIZE",

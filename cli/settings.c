@@ -542,7 +542,7 @@ int settings_parse(struct settings *settings, char **argv)
 		.program = program_invocation_short_name,
 		.unsupported = -1,
 		.until_usec = UINT64_MAX,
-		.engine = JSCAN_OPTIONS_INIT,
+		.engine = { .size = sizeof(struct jscan_options), .jobs = JSCAN_JOBS_AUTO },
 	};
 	while (argv[argc])
 		argc++;

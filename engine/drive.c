@@ -9,6 +9,8 @@
 
 #include <assert.h>
 
+#include "engine/pipeline.h"
+
 /* How far ahead of the entry that is formatted the processor is told of one, and of how much. */
 #define DRIVE_PREFETCH_REFS 3u
 #define DRIVE_PREFETCH_LINES 7u
@@ -19,12 +21,7 @@
 /* The source of a reference is not needed for it any more. */
 static void drive_release(struct jscan *e, struct batch_ref *ref)
 {
-	struct source *s = ref->source;
-
-	assert(s->refs > 0);
-	if (--s->refs == 0 && s->drained && s->state == SOURCE_OPEN &&
-	    s->candidate == CANDIDATE_NONE && s->given_fd < 0)
-		source_close(s); /* its frames serve the next file */
+	source_release(ref->source);
 	e->batch.at++;
 	e->batch.sink = 0;
 	e->batch.loaded = false;
@@ -42,6 +39,10 @@ static int drive_fill(struct jscan *e, unsigned max)
 		engine_keep_position(&e->last, b->refs[b->count - 1].source,
 				     &b->refs[b->count - 1].entry);
 	b->at = b->count = 0;
+	if (unlikely(pipeline_has_rest(e))) {
+		pipeline_give_back(e, max);
+		return 1;
+	}
 	while (b->count < max && !b->ended) {
 		struct source *s;
 
@@ -127,12 +128,8 @@ static int drive_load(struct jscan *e)
 	}
 	if (r < 0)
 		return r == -EBUSY ? -EAGAIN : r;
-	for (unsigned i = 0; i < e->reader.damage_count; i++) {
-		const struct reader_damage *d = &e->reader.damage[i];
-
-		problem_report(s, d->error == -ENOBUFS ? JSCAN_REASON_LIMIT : JSCAN_REASON_PAYLOAD,
-			       d->error, d->offset, d->detail);
-	}
+	for (unsigned i = 0; i < e->reader.damage_count; i++)
+		problem_report_damage(s, &e->reader.damage[i]);
 	entry_view(&e->entry, e, s, &ref->entry, &e->reader);
 	e->entry.cache = &e->cache;
 	r = drive_grep(e);
@@ -291,8 +288,11 @@ int drive_batch(struct jscan *e, unsigned max)
 static int drive_run_step(struct jscan *e)
 {
 	for (;;) {
-		int r = drive_batch(e, BATCH_REFS);
+		int r;
 
+		if (pipeline_engage(e))
+			return pipeline_step(e);
+		r = drive_batch(e, BATCH_REFS);
 		if (r <= 0)
 			return r;
 		if (engine_read_ahead(e) || io_is_busy(&e->io)) {
@@ -322,6 +322,7 @@ int jscan_run(struct jscan *e)
 	if (r < 0)
 		return r;
 	r = drive_is_stopped(e) ? 0 : engine_wait(e, drive_run_step);
+	pipeline_halt(e);
 	if (r < 0) {
 		e->sinks_begun = false;
 		return r;

@@ -15,6 +15,7 @@
 #include "config.h"
 #include "engine/cursor.h"
 #include "engine/limits.h"
+#include "engine/pipeline.h"
 #include "engine/unpack.h"
 
 #define ENGINE_PLACES_FLAGS                                                                        \
@@ -126,6 +127,7 @@ struct jscan *jscan_free(struct jscan *e)
 		return NULL;
 	e->problem_handler = NULL;
 	e->sinks_begun = false;
+	pipeline_free(e, engine_check(e) < 0);
 	if (e->io_there && engine_check(e) == 0) {
 		engine_close_sources(e);
 		for (size_t i = 0; i < e->source_count; i++)

@@ -65,6 +65,7 @@ struct engine_position {
 /* A sink that is not ready is asked again after this. */
 #define HELD_BACK_USEC 1000u
 
+struct pipeline;
 struct verification;
 struct gaps;
 
@@ -118,6 +119,8 @@ struct jscan {
 	struct engine_position last;   /* what the batch held last, before what it holds now */
 	struct engine_position beyond; /* what ended the scan by lying beyond a bound */
 	struct batch batch;
+	struct pipeline *pipeline; /* of several threads, once it has been made */
+	bool pipeline_refused;     /* threads cannot be started */
 	struct reader reader;
 	struct output_cache cache;
 	struct reader_filter filter; /* what the sinks need of an entry */
@@ -202,6 +205,8 @@ int discover_glob(struct jscan *engine, const char *pattern);
 /* Reports a problem of a file, once for each reason and offset as far as is remembered. */
 void problem_report(struct source *s, enum jscan_reason reason, int error, uint64_t offset,
 		    const char *detail);
+/* The same for damage that was met while an entry was loaded. */
+void problem_report_damage(struct source *s, const struct reader_damage *damage);
 /* The same for a path that is no source. */
 void problem_report_path(struct jscan *engine, const char *path, enum jscan_reason reason,
 			 int error, const char *detail);

@@ -8,6 +8,7 @@
 
 #include "engine/cursor.h"
 #include "engine/engine.h"
+#include "engine/pipeline.h"
 
 char *jscan_id_format(const jscan_id *id, char *text)
 {
@@ -116,7 +117,8 @@ char *jscan_entry_cursor(const struct jscan_entry *entry, char *text)
 int jscan_position_cursor(const struct jscan *e, char *text)
 {
 	const struct batch *b = &e->batch;
-	const struct engine_position *position = e->beyond.known ? &e->beyond : &e->last;
+	bool ended = e->beyond.known && !pipeline_has_rest(e);
+	const struct engine_position *position = ended ? &e->beyond : &e->last;
 	const struct batch_ref *ref = NULL;
 
 	/* What has been handed on of the batch, if the scan has not ended behind it. */
@@ -124,7 +126,7 @@ int jscan_position_cursor(const struct jscan *e, char *text)
 		ref = &b->refs[b->at - 1];
 	if (b->handed && b->at < b->count)
 		ref = &b->refs[b->at];
-	if (ref && (b->at < b->count || !e->beyond.known)) {
+	if (ref && (b->at < b->count || !ended)) {
 		const uint64_t numbers[4] = { ref->entry.seqnum, ref->entry.monotonic,
 					      ref->entry.realtime, ref->entry.xor_hash };
 

@@ -44,6 +44,12 @@ void problem_report(struct source *s, enum jscan_reason reason, int error, uint6
 	});
 }
 
+void problem_report_damage(struct source *s, const struct reader_damage *damage)
+{
+	problem_report(s, damage->error == -ENOBUFS ? JSCAN_REASON_LIMIT : JSCAN_REASON_PAYLOAD,
+		       damage->error, damage->offset, damage->detail);
+}
+
 void problem_report_path(struct jscan *e, const char *path, enum jscan_reason reason, int error,
 			 const char *detail)
 {

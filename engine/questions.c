@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "engine/engine.h"
+#include "engine/pipeline.h"
 
 int jscan_get_stats(const struct jscan *e, struct jscan_stats *ret_stats)
 {
@@ -124,7 +125,7 @@ int jscan_count(struct jscan *e, uint64_t *ret_count)
 
 	if (r < 0)
 		return r;
-	if (!ret_count || e->batch.count > e->batch.at)
+	if (!ret_count || e->batch.count > e->batch.at || pipeline_has_rest(e))
 		return -EINVAL;
 	engine_reposition(e);
 	r = engine_wait(e, questions_count_step);

@@ -10,6 +10,7 @@
 #include "engine/bounds.h"
 #include "engine/cursor.h"
 #include "engine/engine.h"
+#include "engine/pipeline.h"
 
 /* More entries than this are worth streaming the files for; fewer are looked up one by one. */
 #define SCAN_STREAM_ENTRIES 2000u
@@ -265,6 +266,7 @@ void engine_reposition(struct jscan *e)
 	e->until_is_checked = true;
 	e->merge.has_last = false;
 	e->has_previous = false;
+	pipeline_drop(e);
 	for (unsigned i = e->batch.at; i < e->batch.count; i++)
 		e->batch.refs[i].source->refs--;
 	e->batch.count = e->batch.at = 0;

@@ -256,6 +256,14 @@ void source_close(struct source *s)
 	source_wake(s);
 }
 
+void source_release(struct source *s)
+{
+	assert(s->refs > 0);
+	if (--s->refs == 0 && s->drained && s->state == SOURCE_OPEN &&
+	    s->candidate == CANDIDATE_NONE && s->given_fd < 0)
+		source_close(s); /* its frames serve the next file */
+}
+
 void source_fail(struct source *s, enum jscan_reason reason, int error, const char *detail)
 {
 	if (s->error)
@@ -266,10 +274,10 @@ void source_fail(struct source *s, enum jscan_reason reason, int error, const ch
 	s->drained = true;
 	problem_report(s, reason, error, 0, detail);
 	s->engine->stats.files_failed++;
-	if (s->image_there)
-		source_close(s);
-	else
+	if (!s->image_there)
 		source_set_state(s, SOURCE_FAILED);
+	else if (s->refs == 0)
+		source_close(s);
 }
 
 void source_image_ready(struct source *s)
@@ -291,16 +299,17 @@ static void source_extend_run(struct source *s)
 			s->walk.backward ? s->readahead.end_bytes : s->readahead.begin_bytes;
 
 		i = edge >> shift;
-		if (i >= count || !(w->blocks[i] & IMAGE_BLOCK_RESIDENT))
+		if (i >= count || !window_block_is(w, i, IMAGE_BLOCK_RESIDENT))
 			return;
 		w->run_begin = i << shift;
 		w->run_end = w->run_begin;
 	}
 	for (i = (w->run_end + (UINT64_C(1) << shift) - 1) >> shift;
-	     i < count && (w->blocks[i] & IMAGE_BLOCK_RESIDENT); i++)
+	     i < count && window_block_is(w, i, IMAGE_BLOCK_RESIDENT); i++)
 		;
 	w->run_end = i << shift < w->size_bytes ? i << shift : w->size_bytes;
-	for (i = w->run_begin >> shift; i > 0 && (w->blocks[i - 1] & IMAGE_BLOCK_RESIDENT); i--)
+	for (i = w->run_begin >> shift;
+	     i > 0 && window_block_is(w, i - 1, IMAGE_BLOCK_RESIDENT); i--)
 		;
 	w->run_begin = i << shift;
 }

@@ -72,7 +72,10 @@ struct source {
 	bool drained;            /* the merge is done with it */
 	bool streaming;          /* read-ahead is set up */
 	bool pinned;             /* a step has waited: what it read stays until it commits */
-	unsigned refs;           /* references to entries of this file in the batch */
+	unsigned refs;           /* of batches to entries of this file: while there are any it stays
+				  * open */
+	uint64_t view_serial;    /* the batch of the pipeline that last referred to it, ... */
+	unsigned view;           /* ... and its view there */
 	unsigned header_tries;
 	uint64_t last_index;     /* source_last_entry(): behind it are no entries; 0: begin */
 	struct io_op open_op;
@@ -156,6 +159,9 @@ void source_forget(struct source *s, uint64_t offset, uint64_t size_bytes);
 
 /* Puts the walk back to its start, to be located anew in this direction. */
 void source_rewind(struct source *s, bool backward);
+
+/* A reference to an entry of it is gone. */
+void source_release(struct source *s);
 
 /* Gives up descriptor and image; what is known of the file stays, references to its entries too:
  * loading one opens the file again. */

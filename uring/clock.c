@@ -2,10 +2,10 @@
 /*
  * What leaves when the budget is reached. First the frames of ranges kept for reuse, longest unused
  * first; then, by a clock that goes round the open images, blocks that hold nothing any more and
- * blocks that have not been touched since the hand passed. Pinned blocks, blocks asked for or in
- * flight, and images with readers are passed over. Blocks that were read ahead and not used yet are
- * no victims of expected reads, which moreover may only use the clock while such blocks take less
- * than their share of the budget.
+ * blocks that have not been touched since the hand passed. Pinned blocks and blocks asked for or in
+ * flight are passed over. Blocks that were read ahead and not used yet are no victims of expected
+ * reads, which moreover may only use the clock while such blocks take less than their share of the
+ * budget.
  *
  * An image that is whole is read without its blocks being touched: before the clock takes anything
  * from one it takes back `whole`, and passes on.
@@ -120,7 +120,7 @@ static uint64_t clock_reclaim_open(struct image_pool *pool, uint64_t goal_bytes,
 	 * for where the hand began. */
 	for (visits *= 4; visits > 0; visits--) {
 		struct image *image = container_of(pool->images.next, struct image, link);
-		bool pass = image->readers > 0 || image->range->committed_count == 0;
+		bool pass = image->range->committed_count == 0;
 
 		if (!pass && image->whole) {
 			if (need == IMAGE_NEEDED)

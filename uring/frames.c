@@ -213,6 +213,7 @@ void frames_release(struct image_pool *pool, struct image_range *range, uint64_t
 {
 	uint64_t i = first_block, end = first_block + block_count, count;
 
+	image_pool_settle(pool);
 	while (i < end) {
 		if (!(image_block(range, i) & IMAGE_BLOCK_COMMITTED)) {
 			i++;
@@ -298,6 +299,7 @@ void frames_keep_range(struct image_pool *pool, struct image_range *range, bool 
 	struct image_pool_private *p = pool->private;
 	uint64_t end = failed ? range->block_room : range->committed_end;
 
+	image_pool_settle(pool);
 	for (uint64_t i = 0; i < end; i++)
 		range->blocks[i] &= IMAGE_BLOCK_COMMITTED;
 	list_append(&p->cached, &range->link);
@@ -441,6 +443,7 @@ void frames_forget_block(struct image *image, uint64_t block)
 	if (old & IMAGE_BLOCK_AHEAD)
 		p->ahead_bytes -= image_bytes(image, 1);
 	if (old & IMAGE_BLOCK_RESIDENT) {
+		p->unsettled = true;
 		p->resident_bytes -= image_bytes(image, 1);
 		image->resident_count--;
 		image->whole = false;
@@ -459,6 +462,7 @@ void frames_forget_all(struct image *image)
 	}
 	p->ahead_bytes -= image_bytes(image, ahead);
 	p->resident_bytes -= image_bytes(image, image->resident_count);
+	p->unsettled = true;
 	image->resident_count = 0;
 	image->whole = false;
 }

@@ -270,6 +270,7 @@ static void image_read_start(struct image_read *read)
 	uint64_t offset = image_bytes(image, read->first_block);
 	uint64_t bytes = image_bytes(image, read->block_count);
 
+	image_pool_settle(pool);
 	list_remove(&read->queue_link);
 	p->expected_bytes -= image_read_expected_bytes(read);
 	frames_commit(image, read->first_block, read->block_count);

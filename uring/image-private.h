@@ -69,6 +69,7 @@ struct image_pool_private {
 	bool chunks_refused;        /* address space is limited */
 	bool ending;                /* all memory is about to be unmapped */
 	bool moves_refused;         /* the kernel does not move frames: tests may set it, too */
+	bool unsettled;             /* blocks have left since the last quiesce */
 	struct frames_hole hole;
 };
 
@@ -105,6 +106,16 @@ static inline uint8_t image_block_clear(struct image_range *range, uint64_t bloc
 static inline uint64_t image_bytes(const struct image *image, uint64_t count)
 {
 	return count << image->block_shift;
+}
+
+/* Before bytes change: nobody reads blocks any more that have left. */
+static inline void image_pool_settle(struct image_pool *pool)
+{
+	if (!pool->private->unsettled)
+		return;
+	pool->private->unsettled = false;
+	if (pool->quiesce)
+		pool->quiesce(pool->quiesce_userdata);
 }
 
 /* frames.c */

@@ -13,8 +13,9 @@
  * than hang (a step wants at most a quarter of it).
  *
  * Blocks leave in image_pool_start() and image_resize() only. One thread calls what is here. Others
- * may read from an image that has readers: they load states with acquire ordering, and set TOUCHED
- * with an atomic OR; a state is published after the bytes it speaks of.
+ * may read from open images: they load states with acquire ordering, and set TOUCHED with an atomic
+ * OR; a state is published after the bytes it speaks of. Before the bytes of a block that was
+ * resident change or go, the pool has its owner make sure that nobody who saw it so still reads.
  */
 #ifndef URING_IMAGE_H
 #define URING_IMAGE_H
@@ -56,7 +57,6 @@ struct image {
 	struct io_file file;
 	struct image_pool *pool;
 	void *owner;
-	unsigned readers;         /* owner's: no block leaves while it is not 0 */
 	struct list link;         /* in pool->images */
 	struct list ready_link;   /* in pool->ready: all needed reads are complete */
 	/* private to the pool */
@@ -86,6 +86,9 @@ struct image_pool {
 	uint64_t in_flight_bytes;     /* of both kinds */
 	uint64_t in_flight_bytes_max; /* owner: expected reads are not started beyond */
 	bool async;               /* owner: reads are async, see struct io_op */
+	void (*quiesce)(void *userdata); /* owner: waits until other threads have finished with what
+				   * they found resident before; NULL: there are no others */
+	void *quiesce_userdata;
 	struct list images;       /* open ones, in clock order */
 	struct list ready;        /* images whose last needed read has completed */
 	struct image_statistics statistics;

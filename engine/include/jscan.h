@@ -82,6 +82,9 @@ enum jscan_plan {
 	JSCAN_PLAN_SCAN = 1  /* every entry is read and tested: the reference path for tests */
 };
 
+/* jscan_options.jobs: the processors that the process may use, by its affinity and its cgroup. */
+#define JSCAN_JOBS_AUTO UINT32_MAX
+
 /*
  * How an engine is set up. Fill with JSCAN_OPTIONS_INIT, then set what matters: zero always means
  * the default. A structure shorter than the library's is extended with zeros; a longer one whose
@@ -95,8 +98,8 @@ struct jscan_options {
 	uint32_t io;             /* enum jscan_io */
 	uint32_t queue_depth;    /* reads in flight at most; default 64 */
 	uint32_t io_threads;     /* threads of the "threads" method; default 4 */
-	uint32_t jobs;           /* threads that format entries; this release formats on the
-				  * engine's own whatever is asked for */
+	uint32_t jobs;           /* processors to format entries on, JSCAN_JOBS_AUTO: those that
+				  * there are; default 1: no thread is started. See jscan_run() */
 	uint32_t files_open_max; /* descriptors kept open at most; default: half of RLIMIT_NOFILE,
 				  * at most 512 */
 	uint32_t plan;           /* enum jscan_plan */
@@ -380,6 +383,12 @@ JSCAN_API int jscan_next(struct jscan *engine, const struct jscan_entry **ret_en
 /*
  * Feeds all attached sinks until the scan has ended. 0: ended; 1: a sink asked to stop; negative:
  * out of memory, a dead ring, or a sink's error.
+ *
+ * With jscan_options.jobs above 1, and if all sinks have a format slot, long scans are formatted on
+ * that many threads, the caller's own being one of them: they are started when some hundreds of
+ * entries have been read, have all signals blocked, and sleep between scans until the engine is
+ * freed. Each takes up to 16 MiB beside the budget for file contents. What the sinks are given, and
+ * in which order, is the same.
  */
 JSCAN_API int jscan_run(struct jscan *engine);
 

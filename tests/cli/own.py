@@ -75,7 +75,8 @@ class Own:
     def test_methods(self):
         """All ways of reading print the same."""
         want = self.run('-D', self.sample, '-o', 'export')
-        for options in [['--io=' + m] for m in METHODS] + [['--memory=4M'], ['--jobs=1']]:
+        for options in [['--io=' + m] for m in METHODS] + [['--memory=4M']] + \
+                [['--jobs=%d' % n] for n in (1, 2, 4, 1000)]:
             r = self.run('-D', self.sample, '-o', 'export', *options)
             self.point('%s prints the same' % options[0], r.out == want.out and r.status == 0, r)
         for method in METHODS:

@@ -2,6 +2,7 @@
 /* Defaults of options. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include "engine/limits.h"
@@ -43,6 +44,30 @@ Test(limits, what_was_asked_for_stays)
 	cr_expect(eq(u64, o.field_bytes_max, asked.field_bytes_max));
 	cr_expect(eq(u32, o.slice_usec, asked.slice_usec));
 	cr_expect(eq(u32, o.slice_bytes, asked.slice_bytes));
+}
+
+Test(limits, jobs_are_processors_if_that_is_asked_for)
+{
+	struct jscan_options o = { .size = sizeof(o), .jobs = JSCAN_JOBS_AUTO };
+	cpu_set_t set;
+
+	limits_fill(&o);
+	cr_expect(ge(u32, o.jobs, 1));
+	cr_assert(eq(int, sched_getaffinity(0, sizeof(set), &set), 0));
+	cr_expect(le(u32, o.jobs, (uint32_t)CPU_COUNT(&set)));
+	for (size_t i = 0; i < sizeof(set) * 8; i++)
+		if (CPU_ISSET(i, &set)) {
+			CPU_ZERO(&set);
+			CPU_SET(i, &set);
+			break;
+		}
+	cr_assert(eq(int, sched_setaffinity(0, sizeof(set), &set), 0));
+	o.jobs = JSCAN_JOBS_AUTO;
+	limits_fill(&o);
+	cr_expect(eq(u32, o.jobs, 1));
+	o.jobs = 1000;
+	limits_fill(&o);
+	cr_expect(eq(u32, o.jobs, 64), "more are of no use");
 }
 
 Test(limits, memory_is_at_least_4_mib)
