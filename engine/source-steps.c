@@ -454,11 +454,33 @@ static void source_report_chain(struct source *s, int error)
 		       "an entry array cannot be read");
 }
 
+/*
+ * Reports that the element at FIRST, one of those being looked for, cannot be read. The chain may
+ * be shorter now; if it goes on, the next look is behind that element, or, with *ret_low as the
+ * lowest index to look at, between it and where the walk is.
+ */
+static void source_step_over(struct source *s, uint64_t first, int error, uint64_t *ret_low)
+{
+	struct source_walk *walk = &s->walk;
+
+	source_report_chain(s, error);
+	if (first >= s->chain.count)
+		return;
+	if (!walk->backward) {
+		walk->index = first + 1;
+	} else if (first + 1 < walk->index) {
+		*ret_low = first + 1;
+	} else {
+		walk->index = first;
+		*ret_low = 0;
+	}
+}
+
 /* Fills walk->offsets with the elements that come next. 1, 0 at the end, -EAGAIN. */
 static int source_fill(struct source *s)
 {
 	struct source_walk *walk = &s->walk;
-	uint64_t first;
+	uint64_t first, low = 0;
 	int r;
 
 	walk->at = walk->count = 0;
@@ -469,6 +491,7 @@ static int source_fill(struct source *s)
 			if (walk->index == 0)
 				return 0;
 			first = walk->index > SOURCE_OFFSETS ? walk->index - SOURCE_OFFSETS : 0;
+			first = first < low ? low : first;
 		} else {
 			first = walk->index;
 		}
@@ -484,7 +507,7 @@ static int source_fill(struct source *s)
 		if (r == -EAGAIN)
 			return r;
 		if (r < 0)
-			source_report_chain(s, r); /* the chain is shorter now: see what is left */
+			source_step_over(s, first, r, &low);
 		else if (r > 0)
 			break;
 		else if (!walk->backward || walk->index <= s->chain.count)

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,4 +270,29 @@ Test(source, the_newest_entry_is_found_without_the_headers_help)
 	cr_assert(eq(int, finish(s, source_step_newest), 0));
 	cr_expect(s->newest.known);
 	cr_expect(eq(u64, s->newest.realtime, FIXTURE_REALTIME + 19 * FIXTURE_STEP));
+}
+
+Test(source, items_of_an_array_that_cannot_be_read_cost_their_entries)
+{
+	const struct jscan_entry *entry;
+	uint64_t array, begin;
+	unsigned counts[2] = { 0 };
+	size_t i = 0;
+
+	while (fixture_count_objects(fx, OBJECT_ENTRY) < 5000)
+		fixture_add(fx, NULL, "A=1", NULL);
+	fixture_finish(fx);
+	do /* one of several blocks */
+		array = fixture_find_array(fx, i++);
+	while (fixture_get64(fx, array + 8) < 3 * 4096);
+	begin = (array + 4096) & ~UINT64_C(4095);
+	add("a");
+	io_fault_fail(&fault, -1, begin, begin + 4096, -EIO, UINT_MAX);
+	for (int backward = 0; backward < 2; backward++) {
+		cr_assert(eq(int, jscan_set_direction(engine, backward), 0));
+		while (jscan_next(engine, &entry) == 1)
+			counts[backward]++;
+	}
+	cr_expect(eq(u32, counts[0], 5000 - 4096 / 8));
+	cr_expect(eq(u32, counts[1], 5000 - 4096 / 8));
 }
