@@ -57,6 +57,8 @@ struct gaps {
 	size_t next_file;         /* the first one whose ID may not have been gone through */
 	bool running;             /* an ID is being gone through: seqnum_id */
 	uint32_t seqnum_id;
+	uint64_t promised;        /* the largest number that a header has */
+	const struct source *promised_by;
 	uint64_t covered;         /* all numbers up to here have been accounted for */
 	bool any;                 /* last is set */
 	struct entry_object last; /* the entry before, in sequence */
@@ -106,6 +108,26 @@ static int gaps_tell_missing(struct gaps *g, const struct source *s,
 	gap.count = gap.last_seqnum - g->covered;
 	gap.after_usec = entry->realtime;
 	gap.boot_id = gaps_id(&entry->boot_id);
+	if (g->any) {
+		gap.previous_path = g->last_source->path;
+		gap.previous_offset = g->last.offset;
+		gap.previous_boot_id = gaps_id(&g->last.boot_id);
+		gap.before_usec = g->last.realtime;
+	}
+	return g->callback(g->userdata, &gap);
+}
+
+/* Numbers behind the last entry, which a header has, are missing. What the callback answers. */
+static int gaps_tell_end(struct gaps *g)
+{
+	struct jscan_gap gap;
+
+	if (g->promised <= g->covered || !gaps_wants(g, JSCAN_GAPS_MISSING))
+		return 0;
+	gap = gaps_finding(JSCAN_GAPS_MISSING, g->promised_by);
+	gap.first_seqnum = g->covered + 1;
+	gap.last_seqnum = g->promised;
+	gap.count = g->promised - g->covered;
 	if (g->any) {
 		gap.previous_path = g->last_source->path;
 		gap.previous_offset = g->last.offset;
@@ -190,6 +212,17 @@ static void gaps_read_ahead(struct source *s, struct gaps_walk *w)
 	}
 }
 
+/* Elements of the chain cannot be read: on to the next ones that perhaps can. */
+static void gaps_step_over(struct gaps_walk *w, int error)
+{
+	uint64_t end = w->chain.at.before + w->chain.at.capacity;
+
+	if (w->index >= w->chain.count)
+		return; /* a damaged array has ended it */
+	/* Past the end of the file there are no others of this array. */
+	w->index = error == -EADDRNOTAVAIL && end > w->index ? end : w->index + 1;
+}
+
 /* Step: the next entry of a file. 1: walk->entry; 0: there are no more; -EAGAIN. */
 static int gaps_step(struct source *s)
 {
@@ -205,9 +238,7 @@ static int gaps_step(struct source *s)
 			if (r < 0) {
 				problem_report(s, JSCAN_REASON_CHAIN, r, w->chain.damage_offset,
 					       "an entry array cannot be read");
-				if (w->index >= w->chain.count)
-					return 0;
-				w->index++; /* items that lie past the end of the file */
+				gaps_step_over(w, r);
 				continue;
 			}
 			if (r == 0)
@@ -422,7 +453,7 @@ static int gaps_next_id(struct jscan *e, struct gaps *g)
 		return 0;
 	first = e->sources[g->next_file];
 	g->seqnum_id = first->seqnum_id;
-	g->covered = 0;
+	g->covered = g->promised = 0;
 	g->any = false;
 	if (g->boots)
 		memset(g->boots, 0, g->boots_capacity * sizeof(*g->boots));
@@ -435,6 +466,12 @@ static int gaps_next_id(struct jscan *e, struct gaps *g)
 		if (s->error || s->seqnum_id != g->seqnum_id)
 			continue;
 		s->gaps_done = true;
+		/* While a file is written its header may be ahead of its entries. */
+		if (s->journal.header.state != JOURNAL_STATE_ONLINE &&
+		    s->journal.header.tail_entry_seqnum > g->promised) {
+			g->promised = s->journal.header.tail_entry_seqnum;
+			g->promised_by = s;
+		}
 		r = merge_heap_set(&g->heap, g->places, &item);
 		if (r < 0)
 			return r;
@@ -453,6 +490,8 @@ static int gaps_run(struct jscan *e)
 			return 1;
 		if (g->heap.count > 0) {
 			r = gaps_advance(e, g);
+			if (r == 0 && g->heap.count == 0)
+				r = gaps_tell_end(g);
 			continue;
 		}
 		r = gaps_next_id(e, g);

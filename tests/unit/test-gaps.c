@@ -2,11 +2,12 @@
 /* What is told of archives that lack something, and that nothing is told of those that do not. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "jscan.h"
+#include "engine/engine.h"
 #include "tests/support/fixture.h"
 #include "tests/support/io-methods.h"
 
@@ -262,10 +263,13 @@ Test(gaps, a_header_that_counts_otherwise_is_told)
 	fixture_write(a, path);
 	cr_assert(eq(int, jscan_add_file(engine, path, 0), 0));
 	cr_assert(eq(int, jscan_list_gaps(engine, NULL, take, NULL), 0));
-	cr_assert(eq(u32, found_count, 1));
+	cr_assert(eq(u32, found_count, 2));
 	cr_expect(eq(u32, found[0].kind, JSCAN_GAPS_HEADER));
 	cr_expect(eq(u64, found[0].last_seqnum, 50));
 	cr_expect(eq(u64, found[0].count, 50));
+	expect_missing(1, 51, 60);
+	cr_expect(eq(u64, found[1].before_usec, T0 + 50 * SECOND));
+	cr_expect(eq(u64, found[1].after_usec, 0));
 	free(path);
 }
 
@@ -321,4 +325,30 @@ Test(gaps, the_position_of_reading_stays_and_answers_are_passed_on)
 	cr_expect(eq(int, jscan_list_gaps(engine, &options, take, NULL), -E2BIG));
 	cr_expect(eq(int, jscan_list_gaps(NULL, NULL, take, NULL), -EINVAL));
 	free(path);
+}
+
+Test(gaps, blocks_that_cannot_be_read_cost_their_entries)
+{
+	struct fixture *a = file(1, JOURNAL_STATE_ARCHIVED);
+	static struct io_fault fault;
+	uint64_t missing = 0, array;
+	size_t at = 0;
+
+	for (uint64_t i = 1; i <= 5000; i++)
+		entry(a, i, i);
+	fixture_finish(a);
+	do /* one of several blocks */
+		array = fixture_find_array(a, at++);
+	while (fixture_get64(a, array + 8) < 3 * 4096);
+	io_fault_init(&fault, 3);
+	io_fault_add_file(&fault, "a", fixture_bytes(a), fixture_size(a));
+	engine_set_io(engine, &io_method_fault, &fault);
+	io_fault_fail(&fault, -1, (array + 4096) & ~UINT64_C(4095),
+		      ((array + 4096) & ~UINT64_C(4095)) + 4096, -EIO, UINT_MAX);
+	cr_assert(eq(int, jscan_add_file(engine, "a", JSCAN_ADD_LITERAL), 0));
+	cr_assert(eq(int, jscan_list_gaps(engine, NULL, take, NULL), 0));
+	cr_assert(gt(u32, found_count, 0));
+	for (unsigned i = 0; i < found_count; i++)
+		missing += found[i].kind == JSCAN_GAPS_MISSING ? found[i].count : 0;
+	cr_expect(eq(u64, missing, 4096 / 8));
 }
