@@ -223,6 +223,17 @@ static void pull(struct jscan *e, bool in_loop)
 	FUZZ_CHECK(r == 0);
 }
 
+/* A jscan_gap_fn: what is told makes sense. */
+static int take_gap(void *userdata, const struct jscan_gap *gap)
+{
+	(void)userdata;
+	FUZZ_CHECK(gap->path && gap->kind);
+	FUZZ_CHECK(gap->kind != JSCAN_GAPS_MISSING ||
+		   (gap->first_seqnum <= gap->last_seqnum &&
+		    gap->count == gap->last_seqnum - gap->first_seqnum + 1));
+	return 0;
+}
+
 /* The scan that the head describes. */
 static void scan_as_told(const struct input *in)
 {
@@ -268,6 +279,7 @@ static void scan_as_told(const struct input *in)
 			FUZZ_CHECK(jscan_run(e) == 0);
 		}
 	}
+	FUZZ_CHECK(jscan_list_gaps(e, NULL, take_gap, NULL) == 0);
 	close_engine(e, in, &o);
 	free(fault);
 }
