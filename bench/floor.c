@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bare program that a scan is held against: floor cat|export FOLDER. It reads the journal files
- * of a folder in large blocks into memory that is used again, merges them by time and copies the
- * same bytes out as "jscan -o cat" and "-o export" do. One thread, and nothing is checked: a file
- * that is not in order crashes it, and text that is no UTF-8 it takes for text. It knows compact
- * files (what journald writes today) with payloads that are plain or compressed by zstd.
+ * The bare program that a scan is held against: floor cat|export|merge FOLDER. It reads the journal
+ * files of a folder in large blocks into memory that is used again, merges them by time and copies
+ * the same bytes out as "jscan -o cat" and "-o export" do. One thread, and nothing is checked: a
+ * file that is not in order crashes it, and text that is no UTF-8 it takes for text. It knows
+ * compact files (what journald writes today) with payloads that are plain or compressed by zstd.
  *
  * A file is opened, and its header read, at the start; its contents come as the merge gets to it,
  * and its memory serves another file when it ends. Hash tables, holes and preallocated tails are
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -287,8 +286,7 @@ static inline bool out_copy(const uint8_t *from, size_t size)
 /* Appends a string. */
 static inline void out_text(const char *text, size_t size)
 {
-	memcpy(out_at, text, size);
-	out_at += size;
+	out_at = (uint8_t *)mempcpy(out_at, text, size);
 }
 
 /* Appends a number in hexadecimal. */
@@ -386,12 +384,10 @@ static void write_binary(const uint8_t *text, size_t size)
 	size_t name = (size_t)((const uint8_t *)memchr(text, '=', size) - text);
 	uint64_t rest = size - name - 1;
 
-	memcpy(out_at, text, name);
-	out_at += name;
+	out_at = (uint8_t *)mempcpy(out_at, text, name);
 	*out_at++ = '\n';
-	memcpy(out_at, &rest, 8);
-	memcpy(out_at + 8, text + name + 1, rest);
-	out_at += 8 + rest;
+	out_at = (uint8_t *)mempcpy(out_at, &rest, 8);
+	out_at = (uint8_t *)mempcpy(out_at, text + name + 1, rest);
 }
 
 /* What stands before the fields of an entry. */
@@ -460,13 +456,10 @@ static void file_open(int folder, const char *name)
 	struct file *f = files + file_count;
 	uint8_t tail[OBJECT_HEADER_SIZE];
 	uint64_t tail_offset, table;
-	struct stat st;
 
 	memset(f, 0, sizeof(*f));
 	f->fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	if (f->fd < 0 || fstat(f->fd, &st) < 0)
-		fail(name);
-	if (pread(f->fd, f->header, sizeof(f->header), 0) < (ssize_t)HEADER_SIZE_MIN)
+	if (f->fd < 0 || pread(f->fd, f->header, sizeof(f->header), 0) < (ssize_t)HEADER_SIZE_MIN)
 		fail(name);
 	if (!(load32(f->header + HEADER_INCOMPATIBLE_FLAGS) & JOURNAL_INCOMPATIBLE_COMPACT)) {
 		fprintf(stderr, "floor: %s is not compact\n", name);
@@ -480,7 +473,6 @@ static void file_open(int folder, const char *name)
 	tail_offset = load64(f->header + HEADER_TAIL_OBJECT_OFFSET);
 	if (pread(f->fd, tail, sizeof(tail), (off_t)tail_offset) != sizeof(tail))
 		fail(name);
-	f->size = (uint64_t)st.st_size;
 	f->end = tail_offset + load64(tail + OBJECT_SIZE);
 	/* The tables come first, the larger one last. */
 	table = load64(f->header + HEADER_DATA_HASH_TABLE_OFFSET) +
@@ -538,11 +530,11 @@ static void merge_init(void)
 	by_seqnum = true;
 	for (size_t i = 1; i < file_count; i++)
 		by_seqnum = by_seqnum && strcmp(files[i].cursor, files[0].cursor) == 0;
-	for (size_t i = 0; i < file_count; i++)
+	for (size_t i = 0; i < file_count; i++) {
 		heap[i].file = files + i;
-	for (size_t i = 0; i < file_count; i++)
 		heap[i].key = load64(files[i].header + (by_seqnum ? HEADER_HEAD_ENTRY_SEQNUM
 								  : HEADER_HEAD_ENTRY_REALTIME));
+	}
 	/* In order of time they are a heap already, unless numbers say otherwise. */
 	for (heap_count = 1; heap_count < file_count; heap_count++) {
 		for (size_t i = heap_count; i && candidate_before(heap + i, heap + (i - 1) / 2);
@@ -556,19 +548,35 @@ static void merge_init(void)
 	heap_count = file_count;
 }
 
+/* The bare writer: so many bytes, in the pieces that the copies are written in. */
+static int write_bytes(uint64_t size)
+{
+	uint64_t piece;
+
+	for (; size > 0; size -= piece) {
+		piece = size < OUT_BYTES ? size : OUT_BYTES;
+		out_at = out + piece;
+		out_flush();
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t entries = 0, sum = 0;
 	struct file *f;
 
-	if (argc != 3 || (strcmp(argv[1], "cat") != 0 && strcmp(argv[1], "export") != 0 &&
-			  strcmp(argv[1], "merge") != 0)) {
-		fprintf(stderr, "usage: floor cat|export|merge FOLDER\n");
+	out = out_at = calloc(1, OUT_BYTES + (UINT64_C(16) << 20));
+	if (!out)
+		fail("memory");
+	if (argc == 3 && strcmp(argv[1], "write") == 0)
+		return write_bytes(strtoull(argv[2], NULL, 10));
+	if (argc != 3 || !strchr("cem", argv[1][0])) {
+		fprintf(stderr, "usage: floor cat|export|merge FOLDER, or write BYTES\n");
 		return 2;
 	}
 	zstd = ZSTD_createDCtx();
-	out = out_at = malloc(OUT_BYTES + (UINT64_C(16) << 20));
-	if (!zstd || !out)
+	if (!zstd)
 		fail("memory");
 	files_open(argv[2]);
 	files_ahead(0);

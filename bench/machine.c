@@ -120,10 +120,7 @@ static void process_start(struct process *p, struct machine *m)
 	process_add(p, "_HOSTNAME=%s", m->options.hostname);
 	process_add(p, "_TRANSPORT=%s", transports[s->transport]);
 	process_add(p, "SYSLOG_IDENTIFIER=%s", s->identifier);
-	process_add(p, "SYSLOG_FACILITY=%u",
-		    s->transport == TRANSPORT_KERNEL   ? 0
-		    : s->transport == TRANSPORT_SYSLOG ? 4
-						       : 3);
+	process_add(p, "SYSLOG_FACILITY=%u", facilities[s->transport]);
 	if (s->transport == TRANSPORT_KERNEL || s->transport == TRANSPORT_AUDIT)
 		return;
 	process_add(p, "_PID=%u",

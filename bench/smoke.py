@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Tests what measuring rests on, on tiny archives.
 
-  smoke.py GEN FLOOR JSCAN [JOURNALCTL]
+  smoke.py [--suites BUILD] GEN FLOOR JSCAN [JOURNALCTL]
 
 The generator gives the same bytes for the same options; its files verify; the bare program prints
-what jscan prints; and so does a journalctl, where there is one. Exit status 1 if something is not
-so.
+what jscan prints; and so does a journalctl, where there is one. With --suites all suites of
+bench/run run on tiny archives, too, with the programs of a build folder. Exit status 1 if something
+is not so.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -70,12 +72,33 @@ def check_archive(layout, folder, programs):
                   '%s: journalctl prints other %s' % (layout, mode))
 
 
+def check_suites(build, folder, journalctl):
+    """Runs all suites and looks at what they leave."""
+    run = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'run')
+    peers = ['--peer=' + journalctl] if journalctl else []
+    output(sys.executable, run, '--tiny', '--rounds=1', '--rounds-cold=1', '--build=' + build,
+           '--results=' + folder, '--name=all', '--archives=' + folder + '/archives', *peers)
+    results = contents(os.path.join(folder, 'all'))
+    for suite in 'warm', 'cold', 'boot', 'query', 'scale', 'micro':
+        check(('### ' + suite).encode() in results['summary.md'], suite + ' has no summary')
+        check(('"suite": "%s"' % suite).encode() in results['raw.jsonl'], suite + ' has no data')
+    json.loads(results['setup.json'])
+    if shutil.which('gnuplot'):
+        check(sum(name.endswith('.svg') for name in results) >= 9, 'charts are missing')
+
+
 def main():
-    programs = sys.argv[1:4] + [sys.argv[4] if len(sys.argv) > 4 else shutil.which('journalctl')]
+    words = sys.argv[1:]
+    build = words[1] if words[0] == '--suites' else None
+    words = words[2:] if build else words
+    programs = words[:3] + [words[3] if len(words) > 3 else shutil.which('journalctl')]
     with tempfile.TemporaryDirectory() as folder:
         for layout in ARCHIVES:
             check_archive(layout, folder, programs)
             print('ok', layout, '' if programs[3] else '(without a journalctl)')
+        if build:
+            check_suites(build, folder, programs[3])
+            print('ok suites')
 
 
 if __name__ == '__main__':
