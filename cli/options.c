@@ -185,6 +185,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_INTROSPECT_CLI] = REFUSED("introspect-cli", 0, NONE, COMMANDS,
 			ELSEWHERE("--introspect-cli")),
 
+	[OPTION_COMPLETE] = ROW("complete", 0, NONE, OWN, NULL,
+			"All entries between -S and -U, also where the clock stepped"),
 	[OPTION_IO] = ROW("io", 0, REQUIRED, OWN, "METHOD",
 			  "How to read: uring, threads or sync (uring where it works)"),
 	[OPTION_JOBS] = ROW("jobs", 0, REQUIRED, OWN, "N",
@@ -197,10 +199,14 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "How to find matches: auto (by index) or scan (test each entry)"),
 	[OPTION_STATS] = ROW("stats", 0, OPTIONAL, OWN, "FORMAT",
 			     "Print what was read to standard error, as text or json"),
+	[OPTION_STATUS] = ROW("status", 0, REQUIRED, OWN, "UNIT",
+			"The last entries of a unit, as systemctl status shows them"),
 	[OPTION_STRICT] = ROW("strict", 0, NONE, OWN, NULL,
 			      "Name damaged files, and exit with 3 if there are any"),
 	[OPTION_GAPS] = ROW("gaps", 0, OPTIONAL, OWN, "KINDS",
 			    "List missing entries, clock steps, files that were not closed"),
+	[OPTION_TEXT] = ROW("text", 0, REQUIRED, OWN, "HOW",
+			"Unprintable text as a blob (strict) or with escapes (lenient)"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)
@@ -239,9 +245,9 @@ int option_find(const char *name, size_t size, enum option_id *ret_id)
 
 	if (size == 0)
 		return -ENOENT;
-	r = option_find_between(0, OPTION_IO, name, size, ret_id);
+	r = option_find_between(0, OPTION_OWN, name, size, ret_id);
 	if (r == -ENOENT)
-		r = option_find_between(OPTION_IO, OPTION_COUNT, name, size, ret_id);
+		r = option_find_between(OPTION_OWN, OPTION_COUNT, name, size, ret_id);
 	return r;
 }
 

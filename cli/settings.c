@@ -235,6 +235,15 @@ static int settings_gaps(struct settings *settings, const char *value)
 	return r < 0 ? message_error("Failed to parse --gaps='%s'.", value) : 1;
 }
 
+/* --text: whether what is not printable is shown. */
+static int settings_text(struct settings *settings, const char *value)
+{
+	settings->lenient = strcmp(value, "lenient") == 0;
+	if (!settings->lenient && strcmp(value, "strict") != 0)
+		return message_error("Failed to parse --text='%s'.", value);
+	return 1;
+}
+
 /* Adds a file, or standard input. */
 static int settings_file(struct settings *settings, const char *path)
 {
@@ -308,6 +317,7 @@ static int settings_apply_filter(struct settings *settings, struct words *words,
 		settings->boot = (struct descriptor){ 0 };
 		settings->boot_asked = settings->boot_filter = true;
 		return 1;
+	case OPTION_STATUS:
 	case OPTION_UNIT:
 		return settings_append(&settings->units, &settings->unit_count, value);
 	case OPTION_USER_UNIT:
@@ -389,6 +399,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return settings_gaps(settings, value);
 	case OPTION_STATS:
 		return settings_stats(settings, value);
+	case OPTION_TEXT:
+		return settings_text(settings, value);
 	case OPTION_IO:
 	case OPTION_JOBS:
 	case OPTION_MEMORY:
@@ -485,12 +497,15 @@ static void settings_complete(struct settings *settings)
 		settings->lines_first = false;
 	} else if (!settings->lines_given) {
 		settings->lines = seen[OPTION_FOLLOW] && !seen[OPTION_SINCE] ? 10 :
+				  seen[OPTION_STATUS]			     ? 10 :
 				  seen[OPTION_PAGER_END]		     ? 1000 :
 									       LINES_ALL;
 	}
 	if (!seen[OPTION_BOOT] && !seen[OPTION_THIS_BOOT] && !seen[OPTION_MERGE] &&
-	    COUNT(settings, OPTION_FOLLOW, OPTION_DMESG, OPTION_PAGER_END) > 0)
+	    COUNT(settings, OPTION_FOLLOW, OPTION_DMESG, OPTION_PAGER_END, OPTION_STATUS) > 0)
 		settings->boot_filter = true;
+	if (seen[OPTION_STATUS])
+		settings->quiet = true; /* nothing but the entries */
 }
 
 /* What options imply once they are known to go together. */

@@ -58,6 +58,7 @@ struct settings {
 
 	enum jscan_mode mode;
 	bool quiet;
+	bool lenient;           /* --text=lenient */
 	bool shorten;           /* --no-full, and no --full behind it */
 	bool boot_asked;        /* -b other than "all", or --this-boot */
 	bool boot_filter;       /* the same, or an option that implies it */

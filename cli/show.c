@@ -78,6 +78,8 @@ static int show_position(struct show *show)
 									 JSCAN_FORWARD);
 	if (r >= 0)
 		r = jscan_set_bounds(engine, settings->since_usec, settings->until_usec);
+	if (r >= 0)
+		r = jscan_set_complete(engine, settings->seen[OPTION_COMPLETE]);
 	if (settings->cursor && r >= 0)
 		r = jscan_seek_cursor(engine, settings->cursor);
 	else if (show->after_cursor && r >= 0)
@@ -149,6 +151,13 @@ static bool show_prints_all_fields(enum jscan_mode mode)
 	}
 }
 
+/* Whether --status shortens lines: on a terminal, where no pager can scroll to their ends. */
+static bool show_shortens_status(const struct settings *settings)
+{
+	return settings->seen[OPTION_STATUS] && !settings->seen[OPTION_FULL] && !pager_runs() &&
+	       isatty(STDOUT_FILENO);
+}
+
 /* Sets what the environment says of how text looks, and the catalog where it is needed. */
 static void show_set_look(struct show *show, struct jscan_output *output)
 {
@@ -164,7 +173,9 @@ static void show_set_look(struct show *show, struct jscan_output *output)
 		output->flags |= JSCAN_OUTPUT_ASCII;
 	if (!look.underline)
 		output->flags |= JSCAN_OUTPUT_NO_UNDERLINE;
-	if (settings->shorten) {
+	if (settings->lenient)
+		output->flags |= JSCAN_OUTPUT_LENIENT;
+	if (settings->shorten || show_shortens_status(settings)) {
 		output->flags |= JSCAN_OUTPUT_SHORTEN;
 		output->width = look.width;
 	}

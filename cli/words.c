@@ -31,7 +31,7 @@ void words_take(struct words *words)
 /* Says that an abbreviation stands for several options, and for which. */
 static void words_say_ambiguous(const struct words *words, const char *name, size_t size)
 {
-	enum option_id id = 0, end = OPTION_IO;
+	enum option_id id = 0, end = OPTION_OWN;
 	char *text = NULL;
 	size_t text_size;
 	FILE *f = open_memstream(&text, &text_size);

@@ -79,6 +79,7 @@ _jscan_values() {
 all" "$2" ;;
     --namespace) _jscan_offer "$(_jscan_ask --list-namespaces)" "$2" ;;
     --case-sensitive) _jscan_offer $'yes\nno' "$2" ;;
+    --gaps) _jscan_offer_item $'missing\nclock-step\nnot-closed\nheader' "$2" ;;
     --io) _jscan_offer $'auto\nuring\nthreads\nsync' "$2" ;;
     --plan) _jscan_offer $'auto\nscan' "$2" ;;
     --stats) _jscan_offer $'text\njson' "$2" ;;
@@ -123,7 +124,7 @@ _jscan() {
         return
     fi
     case $previous in
-    --case-sensitive | --stats) ;; # a value has to be attached
+    --case-sensitive | --gaps | --stats) ;; # a value has to be attached
     -*) _jscan_values "$previous" "$current" && [[ ! $current || ${COMPREPLY[*]} ||
         $previous != -[bn] ]] && return ;;
     esac

@@ -391,6 +391,17 @@ int jscan_set_bounds(struct jscan *e, uint64_t since_usec, uint64_t until_usec)
 	return 0;
 }
 
+int jscan_set_complete(struct jscan *e, int complete)
+{
+	int r = engine_check(e);
+
+	if (r < 0)
+		return r;
+	e->complete = complete != 0;
+	engine_reposition(e);
+	return 0;
+}
+
 int jscan_set_limit(struct jscan *e, uint64_t count)
 {
 	int r = engine_check(e);

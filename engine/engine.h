@@ -100,6 +100,7 @@ struct jscan {
 	struct engine_seek seek;
 	bool backward;
 	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */
+	bool complete;            /* every entry between them, wherever it is */
 	bool until_is_checked;
 	uint64_t limit;           /* entries to yield at most */
 	uint64_t tail;            /* UINT64_MAX: not in tail mode */

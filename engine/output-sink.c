@@ -17,7 +17,7 @@
 	(JSCAN_OUTPUT_ALL | JSCAN_OUTPUT_UTC | JSCAN_OUTPUT_NO_HOSTNAME |                          \
 	 JSCAN_OUTPUT_TRUNCATE_NEWLINE | JSCAN_OUTPUT_BOOT_LINES | JSCAN_OUTPUT_SHORTEN |          \
 	 JSCAN_OUTPUT_LINKS | JSCAN_OUTPUT_CATALOG | JSCAN_OUTPUT_ASCII |                          \
-	 JSCAN_OUTPUT_NO_UNDERLINE)
+	 JSCAN_OUTPUT_NO_UNDERLINE | JSCAN_OUTPUT_LENIENT)
 
 /* What struct jscan_output was in the first release. */
 #define OUTPUT_SINK_SIZE_MIN offsetof(struct jscan_output, colours)
@@ -33,7 +33,8 @@ _Static_assert(JSCAN_OUTPUT_ALL == OUTPUT_ALL && JSCAN_OUTPUT_UTC == OUTPUT_UTC 
 		       JSCAN_OUTPUT_LINKS == OUTPUT_LINKS &&
 		       JSCAN_OUTPUT_CATALOG == OUTPUT_CATALOG &&
 		       JSCAN_OUTPUT_ASCII == OUTPUT_ASCII &&
-		       JSCAN_OUTPUT_NO_UNDERLINE == OUTPUT_NO_UNDERLINE,
+		       JSCAN_OUTPUT_NO_UNDERLINE == OUTPUT_NO_UNDERLINE &&
+		       JSCAN_OUTPUT_LENIENT == OUTPUT_LENIENT,
 	       "the flags are the encoders'");
 _Static_assert((int)JSCAN_COLOURS_24BIT == (int)OUTPUT_COLOURS_24BIT,
 	       "the colours are the encoders'");

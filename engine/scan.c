@@ -242,8 +242,11 @@ static void engine_expect(struct jscan *e)
 static void engine_default_seek(struct jscan *e)
 {
 	bool from_end = e->backward || e->tail != UINT64_MAX;
-	uint64_t bound = from_end ? e->until : e->since;
+	/* Where the clock stepped a bound may have entries on both of its sides. */
+	uint64_t bound = from_end ? UINT64_MAX : 0;
 
+	if (!e->complete)
+		bound = from_end ? e->until : e->since;
 	if (e->seek.set)
 		return;
 	e->seek = (struct engine_seek){ .kind = from_end ? SEEK_TAIL : SEEK_HEAD };
@@ -325,6 +328,13 @@ static int engine_turn_round(struct jscan *e)
 	return merge_prepare(&e->merge, e, false);
 }
 
+/* Whether an entry is outside of the bounds, and is to be passed over for that. */
+static inline bool engine_is_outside(const struct jscan *e, const struct entry_object *entry)
+{
+	return unlikely(e->complete) &&
+	       (entry->realtime < e->since || entry->realtime > e->until);
+}
+
 /* Counts back over the entries that the tail is made of. 0 when done, -EAGAIN. */
 static int engine_skip_tail(struct jscan *e)
 {
@@ -336,9 +346,11 @@ static int engine_skip_tail(struct jscan *e)
 			return r;
 		if (r == 0)
 			break;
-		e->skipped_realtime = s->entry.realtime;
+		if (!engine_is_outside(e, &s->entry)) {
+			e->skipped_realtime = s->entry.realtime;
+			e->skipped++;
+		}
 		source_consume(s);
-		e->skipped++;
 	}
 	return 0;
 }
@@ -449,9 +461,14 @@ void engine_keep_position(struct engine_position *position, const struct source 
 	position->seqnum_id = s->journal.header.seqnum_id;
 }
 
-/* Passes over the entry that a cursor names, if reading begins with it. 1: it was that. */
-static int engine_pass_cursor(struct jscan *e, struct source *s)
+/* Passes over an entry outside of complete bounds, and over that which a cursor names, if reading
+ * begins with it. 1: it was one of these. */
+static int engine_pass_over(struct jscan *e, struct source *s)
 {
+	if (engine_is_outside(e, &s->entry)) {
+		source_consume(s);
+		return 1;
+	}
 	if (likely(!e->seek.after) || e->yielded > 0 || e->last.known ||
 	    !cursor_is_at(&e->seek, &s->journal.header.seqnum_id, &s->entry))
 		return 0;
@@ -467,6 +484,8 @@ static int engine_pass_cursor(struct jscan *e, struct source *s)
  */
 static bool engine_is_beyond(const struct jscan *e, const struct entry_object *entry)
 {
+	if (e->complete)
+		return false;
 	if (!e->backward)
 		return e->until_is_checked && entry->realtime > e->until;
 	return entry->realtime < e->since || (e->seek.set && entry->realtime > e->until);
@@ -492,7 +511,7 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 				e->phase = PHASE_END;
 			return r;
 		}
-	} while (engine_pass_cursor(e, s));
+	} while (engine_pass_over(e, s));
 	if (unlikely(engine_is_beyond(e, &s->entry))) {
 		engine_keep_position(&e->beyond, s, &s->entry);
 		e->phase = PHASE_END;

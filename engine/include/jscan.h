@@ -228,6 +228,13 @@ JSCAN_API int jscan_set_direction(struct jscan *engine, enum jscan_direction dir
  */
 JSCAN_API int jscan_set_bounds(struct jscan *engine, uint64_t since_usec, uint64_t until_usec);
 
+/*
+ * Whether bounds are complete. Then every entry between them is yielded, in the order of the merge,
+ * also where the clock stepped and the entries around it lie outside; a tail and a limit count only
+ * what is inside. All entries are looked at, where ordinary bounds save reading. Off by default.
+ */
+JSCAN_API int jscan_set_complete(struct jscan *engine, int complete);
+
 /* Yields COUNT entries at most. */
 JSCAN_API int jscan_set_limit(struct jscan *engine, uint64_t count);
 
@@ -489,6 +496,11 @@ enum jscan_mode {
 #define JSCAN_OUTPUT_ASCII (1u << 8)            /* the locale is not one of UTF-8: ellipses and
 						 * marks are made of ASCII */
 #define JSCAN_OUTPUT_NO_UNDERLINE (1u << 9)     /* $TERM is "linux", which shows it badly */
+
+#define JSCAN_OUTPUT_LENIENT (1u << 10)         /* text modes show values that are not printable,
+						 * with \xNN for each byte that is not, where they
+						 * print "[5B blob data]" otherwise; in such values
+						 * a backslash is doubled */
 
 /* How many colours are sent, as sequences for a terminal. */
 enum jscan_colours {

@@ -171,6 +171,8 @@ bool lines_try(struct output_buffer *b, const uint8_t *text, size_t size, size_t
 bool lines_try_tab(struct output_buffer *b, const uint8_t *text, size_t size, size_t indent);
 void lines_print(struct output_buffer *b, const uint8_t *text, size_t size,
 		 const struct line_style *style);
+void lines_escaped(struct output_buffer *b, const uint8_t *text, size_t size,
+		   const struct line_style *style);
 void lines_blob(struct output_buffer *b, uint64_t size);
 void lines_blob_mark(struct output_buffer *b, uint64_t size);
 

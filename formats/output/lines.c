@@ -168,6 +168,45 @@ void lines_print(struct output_buffer *b, const uint8_t *text, size_t size,
 	}
 }
 
+/* Appends TEXT with "\\xNN" for each byte that is not part of a printable character. */
+static void lines_escape(struct output_buffer *b, const uint8_t *text, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t at = 0, n; at < size; at += n) {
+		for (n = 1; n <= 4 && n <= size - at; n++)
+			if (text_is_printable(text + at, n, true))
+				break;
+		if (n <= 4 && n <= size - at) {
+			if (text[at] == '\\')
+				output_byte(b, '\\');
+			output_bytes(b, text + at, n);
+			continue;
+		}
+		n = 1;
+		output_text(b, "\\x");
+		output_byte(b, (uint8_t)digits[text[at] >> 4]);
+		output_byte(b, (uint8_t)digits[text[at] & 15]);
+	}
+}
+
+/* Prints the lines of a text that is not printable, escaped. Offsets of a match do not hold in it.
+ */
+void lines_escaped(struct output_buffer *b, const uint8_t *text, size_t size,
+		   const struct line_style *style)
+{
+	struct line_style plain = *style;
+	struct output_buffer escaped = { .limit = b->limit };
+
+	lines_escape(&escaped, text, size);
+	plain.match_begin = plain.match_end = 0;
+	if (escaped.failed)
+		b->failed = true;
+	else
+		lines_print(b, escaped.bytes, escaped.size, &plain);
+	output_buffer_done(&escaped);
+}
+
 /* Prints what stands for a value of SIZE bytes that is not printable, without a line feed. */
 void lines_blob_mark(struct output_buffer *b, uint64_t size)
 {

@@ -141,6 +141,8 @@ static void message_print_whole(const struct output_options *options, struct out
 		sane_size = message_first_line(cache->scratch, sane_size);
 	if (text_is_printable(cache->scratch, sane_size, true))
 		lines_print(b, cache->scratch, sane_size, &style);
+	else if (options->flags & OUTPUT_LENIENT)
+		lines_escaped(b, cache->scratch, sane_size, &style);
 	else
 		lines_blob(b, sane_size);
 	cache_trim(cache);
@@ -226,7 +228,10 @@ void message_print_decorated(const struct output_options *options, struct output
 	if (options->flags & OUTPUT_TRUNCATE_NEWLINE)
 		m.text.size = message_first_line(m.text.bytes, m.text.size);
 	if (!all && !text_is_printable(m.text.bytes, m.text.size, true)) {
-		lines_blob(b, m.text.size);
+		if (options->flags & OUTPUT_LENIENT)
+			lines_escaped(b, m.text.bytes, m.text.size, &style);
+		else
+			lines_blob(b, m.text.size);
 		cache_trim(cache);
 		return;
 	}

@@ -126,6 +126,8 @@ enum output_mode { /* same values as enum jscan_mode */
 #define OUTPUT_ASCII (1u << 8)        /* the locale is not one of UTF-8: signs are made of ASCII */
 #define OUTPUT_NO_UNDERLINE (1u << 9) /* the terminal is one that shows it badly */
 
+#define OUTPUT_LENIENT (1u << 10) /* what is not printable is shown, escaped, not as "blob data" */
+
 enum output_colours {
 	OUTPUT_COLOURS_NONE = 0,
 	OUTPUT_COLOURS_16,

@@ -65,6 +65,7 @@ static void verbose_field_decorated(const struct output_options *options,
 					  .stop_at_nul = true };
 	enum colour colour = COLOUR_NOTHING;
 	struct text_view off;
+	bool printable;
 
 	if (field_is(f, "MESSAGE"))
 		colour = COLOUR_HIGHLIGHT;
@@ -74,15 +75,18 @@ static void verbose_field_decorated(const struct output_options *options,
 	output_fill(b, ' ', 4);
 	output_view(b, colour_text(options, colour));
 	output_bytes(b, f->bytes, (size_t)f->name_size + 1);
+	printable = options->flags & OUTPUT_ALL || text_is_printable(value.bytes, value.size, true);
 	if (!(options->flags & OUTPUT_ALL) &&
 	    ((options->flags & OUTPUT_SHORTEN && f->size >= ENCODE_TEXT_SIZE_MAX) ||
-	     !text_is_printable(value.bytes, value.size, true))) {
+	     (!printable && !(options->flags & OUTPUT_LENIENT)))) {
 		lines_blob_mark(b, value.size);
 		output_view(b, off);
 		output_byte(b, '\n');
 		return;
 	}
-	if (options->colours && field_is(f, "CONFIG_FILE"))
+	if (!printable)
+		lines_escaped(b, value.bytes, value.size, &style);
+	else if (options->colours && field_is(f, "CONFIG_FILE"))
 		verbose_config_file(options, cache, b, value, &style);
 	else
 		lines_print(b, value.bytes, value.size, &style);
@@ -95,6 +99,7 @@ static void verbose_field(const struct output_options *options, const struct out
 {
 	struct text_view value = field_value(f);
 	size_t indent = 4 + (size_t)f->name_size + 1;
+	const struct line_style style = { .indent = indent, .stop_at_nul = true };
 
 	if (likely(f->traits & OUTPUT_TRAIT_LINE)) {
 		if (!output_reserve(b, f->size + 5 + VEC16_SLACK))
@@ -110,13 +115,14 @@ static void verbose_field(const struct output_options *options, const struct out
 	memset(b->bytes + b->size, ' ', 4);
 	short_copy(b->bytes + b->size + 4, f->bytes, indent - 4);
 	b->size += indent;
-	if (options->flags & OUTPUT_ALL) {
-		const struct line_style style = { .indent = indent, .stop_at_nul = true };
-
+	if (options->flags & OUTPUT_ALL)
 		lines_print(b, value.bytes, value.size, &style);
-	} else if (!lines_try_tab(b, value.bytes, value.size, indent)) {
+	else if (lines_try_tab(b, value.bytes, value.size, indent))
+		return;
+	else if (options->flags & OUTPUT_LENIENT)
+		lines_escaped(b, value.bytes, value.size, &style);
+	else
 		lines_blob(b, value.size);
-	}
 }
 
 /* Appends the header line in colours. It ends in grey: the reference does not end that colour. */

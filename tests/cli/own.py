@@ -113,6 +113,37 @@ class Own:
         r.err = ' '.join(sorted(names ^ manual)).encode()
         self.point('the manual has the options that --help has', names == manual and names, r)
 
+    def test_status(self):
+        """--status is a choice of journalctl's options."""
+        r = self.run('-D', self.sample, '--status=ssh')
+        want = self.run('-D', self.sample, '-u', 'ssh', '-b', '-n', '10', '-q')
+        self.point('--status prints the last lines of a unit', r.out == want.out and r.out and
+                   r.status == 0 and r.err == b'', r)
+        r = self.run('-D', self.sample, '--status=ssh', '-n2', '-o', 'cat')
+        want = self.run('-D', self.sample, '-u', 'ssh', '-b', '-n', '2', '-o', 'cat')
+        self.point('--status takes -n and -o', r.out == want.out and r.out, r)
+        r = self.run('-D', self.sample, '--status=nothing')
+        self.point('--status of a unit without entries', r.out == b'' and r.status == 0, r)
+
+    def test_text(self):
+        """--text=lenient shows what is not printable."""
+        strict = self.run('-D', self.sample, '-o', 'verbose')
+        self.point('there is a blob', b'B blob data]' in strict.out, strict)
+        r = self.run('-D', self.sample, '-o', 'verbose', '--text=strict')
+        self.point('--text=strict is the default', r.out == strict.out, r)
+        for mode in ('short', 'verbose'):
+            strict = self.run('-D', self.sample, '-o', mode).out
+            r = self.run('-D', self.sample, '-o', mode, '--text=lenient')
+            kept = [line for line in strict.split(b'\n') if b'blob data]' not in line]
+            found = iter(r.out.split(b'\n'))
+            self.point('--text=lenient changes only blobs in %s' % mode,
+                       b'blob data]' not in r.out and all(line in found for line in kept), r)
+            self.point('with escapes, in %s' % mode,
+                       re.search(rb'\\x[0-9a-f]{2}', r.out) or b'blob' not in strict, r)
+        r = self.run('-D', self.sample, '--text=x')
+        self.point('--text refuses other words', r.status == 1 and
+                   r.err == b"Failed to parse --text='x'.\n", r)
+
     def test_sources(self):
         """Files as arguments; a namespace below a root; what is no file stays what it is."""
         odd = os.path.join(self.scratch, 'odd [name]*.bak')

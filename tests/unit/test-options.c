@@ -46,7 +46,9 @@ Test(options, own_options_leave_journalctls_abbreviations_alone)
 	cr_assert(eq(int, find("mem"), OPTION_MEMORY));
 	cr_assert(eq(int, find("p"), -EEXIST));
 	cr_assert(eq(int, find("st"), -EEXIST));
-	cr_assert(eq(int, find("sta"), OPTION_STATS));
+	cr_assert(eq(int, find("sta"), -EEXIST));
+	cr_assert(eq(int, find("stats"), OPTION_STATS));
+	cr_assert(eq(int, find("statu"), OPTION_STATUS));
 }
 
 Test(options, table_has_a_name_or_letter_in_every_row_and_no_name_twice)
