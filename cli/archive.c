@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "hint.h"
 #include "messages.h"
 #include "stats.h"
 
@@ -129,6 +130,8 @@ static int archive_open_files(struct archive *archive)
 		return message_error("Failed to open %s: %s",
 				     settings->standard_input ? "journal" : "files", strerror(-r));
 	}
+	if (problems_lack_permission(&archive->problems))
+		hint_print(settings);
 	r = problems_report(&archive->problems, usable);
 	if (r < 0)
 		return r;

@@ -191,16 +191,22 @@ static void left_out_report(const struct left_out *file)
 	}
 }
 
+bool problems_lack_permission(const struct problems *problems)
+{
+	for (size_t i = 0; i < problems->left_out_count; i++)
+		if (problems->left_out[i].error == -EACCES)
+			return true;
+	return false;
+}
+
 int problems_report(struct problems *problems, size_t usable)
 {
-	bool no_permission = false;
+	bool no_permission = problems_lack_permission(problems);
 
 	problems->opened = true;
 	if (problems->left_out_count > 0)
 		qsort(problems->left_out, problems->left_out_count, sizeof(*problems->left_out),
 		      left_out_compare);
-	for (size_t i = 0; i < problems->left_out_count; i++)
-		no_permission = no_permission || problems->left_out[i].error == -EACCES;
 	if (no_permission && usable == 0)
 		message_error("No journal files were opened due to insufficient permissions.");
 	for (size_t i = 0; i < problems->left_out_count; i++) {

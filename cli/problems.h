@@ -36,6 +36,9 @@ void problems_add(void *userdata, const struct jscan_problem *problem);
  */
 int problems_first_error(const struct problems *problems, char **patterns, size_t count);
 
+/* Whether a file could not be opened for lack of permission. */
+bool problems_lack_permission(const struct problems *problems);
+
 /*
  * Says which files of directories were left out: one line for each kind of error. Returns 0;
  * -EACCES if permission is all that was missing and no file is USABLE.

@@ -35,9 +35,15 @@ static void watch_draw(struct watch *watch)
 	if (now - watch->shown_usec < WATCH_PERIOD_USEC)
 		return;
 	if (watch->shown_usec && jscan_get_stats(watch->engine, &stats) >= 0) {
-		fprintf(stderr, "\r\033[K%llu entries, %llu MiB read",
+		uint64_t percent = stats.bytes_read * 100 / (watch->bytes ? watch->bytes : 1);
+		double seconds = (double)(now - watch->began_usec) / 1e6;
+
+		fprintf(stderr, "\r\033[K%llu entries, %llu MiB of %llu files (%llu%%), %.0f MiB/s",
 			(unsigned long long)watch->entries,
-			(unsigned long long)(stats.bytes_read >> 20));
+			(unsigned long long)(stats.bytes_read >> 20),
+			(unsigned long long)stats.files,
+			(unsigned long long)(percent < 100 ? percent : 99),
+			(double)stats.bytes_read / (1 << 20) / seconds);
 		fflush(stderr);
 		watch->drawn = true;
 	}
@@ -67,6 +73,15 @@ static int watch_entry(void *userdata, const struct jscan_entry *entry,
 	return 0;
 }
 
+/* A jscan_file_fn: adds up what there is to read. */
+static int watch_add_file(void *userdata, const struct jscan_file_info *file)
+{
+	struct watch *watch = userdata;
+
+	watch->bytes += file->file_bytes;
+	return 0;
+}
+
 int watch_attach(struct watch *watch, struct jscan *engine)
 {
 	static const struct jscan_sink_ops ops = {
@@ -78,5 +93,7 @@ int watch_attach(struct watch *watch, struct jscan *engine)
 	if (!watch->show_progress)
 		return 0;
 	watch->engine = engine;
+	watch->began_usec = stats_now();
+	jscan_list_files(engine, watch_add_file, watch); /* without it there is no percentage */
 	return jscan_add_sink(engine, &ops, watch);
 }

@@ -12,6 +12,8 @@ struct watch {
 	bool show_progress;
 	struct jscan *engine;
 	uint64_t entries;
+	uint64_t bytes;                 /* of all files */
+	uint64_t began_usec;
 	uint64_t shown_usec;            /* when progress was drawn last */
 	bool drawn;                     /* a progress line is on the terminal */
 };

@@ -404,6 +404,14 @@ Test(text, colour_sequences_are_removed)
 	EXPECT_MESSAGE("\x1b[0;1;31mred\x1b[m\x1b[;m", "red\n");
 }
 
+Test(text, lenient_text_has_escapes)
+{
+	p.options.flags = OUTPUT_LENIENT;
+	EXPECT_MESSAGE("a\rb", "a\\x0db\n");
+	EXPECT_MESSAGE("\x1b[1mx\x1b[2K\\\n\xff", "x\\x1b[2K\\\\\n" INDENT "\\xff\n");
+	EXPECT_MESSAGE("a\\b", "a\\b\n");
+}
+
 Test(text, removed_sequence_may_stand_within_a_character)
 {
 	EXPECT_MESSAGE("\xc3\x1b[m\xa9", "\xc3\xa9\n");

@@ -52,6 +52,14 @@ Test(verbose, empty_value_is_one_line)
 	EXPECT_PRINTED(HEAD "    A=\n");
 }
 
+Test(verbose, lenient_text_has_escapes)
+{
+	p.options.flags = OUTPUT_LENIENT;
+	print_field(&p, "A=\\\x01\xc3\xa9\xc3\nb\x7f\n");
+	print_field(&p, "B=c:\\d");
+	EXPECT_PRINTED(HEAD "    A=\\\\\\x01\xc3\xa9\\xc3\n      b\\x7f\n    B=c:\\d\n");
+}
+
 Test(verbose, nothing_is_sanitised)
 {
 	print_field(&p, "A=x\ty");
