@@ -6,6 +6,7 @@
  * before the engine sleeps.
  */
 #include "engine/drive.h"
+#include "engine/grep-scan.h"
 
 #include <assert.h>
 
@@ -112,6 +113,13 @@ static int drive_load(struct jscan *e)
 	struct source *s = ref->source;
 	int r = -EAGAIN;
 
+	if (unlikely(s->grep_scan) && grep_scan_rules_out(s->grep_scan, ref->entry.offset)) {
+		e->reader.field_count = 0;
+		entry_view(&e->entry, e, s, &ref->entry, &e->reader);
+		e->batch.matches = false;
+		e->batch.loaded = true;
+		return 0;
+	}
 	drive_prefetch(&e->batch);
 
 	if (likely(s->state == SOURCE_OPEN && s->turn == e->turns)) {

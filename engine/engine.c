@@ -6,6 +6,7 @@
  * tidy: allow calls: the page that tells a fork cannot come from malloc().
  */
 #include "engine/engine.h"
+#include "engine/grep-scan.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -110,6 +111,8 @@ static void engine_close_sources(struct jscan *e)
 
 	io_drain(&e->io);
 	while ((op = io_next_done(&e->io))) {
+		if (grep_reader_complete(e->grep_reader, op))
+			continue;
 		if (image_op_is_read(op))
 			image_pool_complete(&e->pool, op);
 		else
@@ -142,6 +145,7 @@ struct jscan *jscan_free(struct jscan *e)
 	merge_done(&e->merge);
 	match_done(&e->match);
 	grep_free(e->grep);
+	grep_reader_free(e->grep_reader);
 	order_done(&e->order);
 	reader_done(&e->reader);
 	output_cache_done(&e->cache);

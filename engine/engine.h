@@ -24,6 +24,7 @@ enum engine_phase {
 	PHASE_OPEN,   /* every file is opened and its header read */
 	PHASE_NEWEST, /* the newest entry of every file, where the order needs them */
 	PHASE_PLAN,   /* the terms of the match are looked up */
+	PHASE_GREP,   /* the files are searched for what the pattern needs */
 	PHASE_LOCATE, /* every file is positioned */
 	PHASE_HEADS,  /* the merge gets its first candidates */
 	PHASE_TAIL,   /* reading backward over the entries to be shown forward */
@@ -65,6 +66,7 @@ struct engine_position {
 /* A sink that is not ready is asked again after this. */
 #define HELD_BACK_USEC 1000u
 
+struct grep_reader;
 struct pipeline;
 struct verification;
 struct gaps;
@@ -97,6 +99,7 @@ struct jscan {
 	uint64_t ahead_steps;     /* of the merge, when read-ahead was last looked at */
 	struct match match;
 	struct grep *grep;        /* or NULL */
+	struct grep_reader *grep_reader; /* made when it is needed */
 	struct engine_seek seek;
 	bool backward;
 	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "engine/grep-literal.h"
 
 bool grep_ignores_case(const char *pattern)
 {
@@ -28,6 +29,7 @@ bool grep_ignores_case(const char *pattern)
 struct grep {
 	pcre2_code *code;
 	pcre2_match_data *match;
+	struct grep_literal literal;
 	char failure[256];
 };
 
@@ -54,6 +56,7 @@ int grep_new(const char *pattern, bool sensitive, char *text, size_t size, struc
 		grep_free(grep);
 		return -ENOMEM;
 	}
+	grep_literal_extract(&grep->literal, pattern, sensitive);
 	*ret_grep = grep;
 	return 0;
 }
@@ -93,6 +96,11 @@ const char *grep_failure(const struct grep *grep)
 	return grep->failure;
 }
 
+const struct grep_literal *grep_literal(const struct grep *grep)
+{
+	return grep->literal.size ? &grep->literal : NULL;
+}
+
 #else
 
 int grep_new(const char *pattern, bool sensitive, char *text, size_t size, struct grep **ret_grep)
@@ -124,6 +132,12 @@ const char *grep_failure(const struct grep *grep)
 {
 	(void)grep;
 	return "this build has no PCRE2";
+}
+
+const struct grep_literal *grep_literal(const struct grep *grep)
+{
+	(void)grep;
+	return NULL;
 }
 
 #endif

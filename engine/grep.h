@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct grep;
+struct grep_literal;
 
 /*
  * Compiles a PCRE2 pattern, SENSITIVE as to case or not. The caller frees the result. -EINVAL: the
@@ -27,5 +28,8 @@ bool grep_ignores_case(const char *pattern);
 int grep_match(struct grep *grep, const uint8_t *bytes, size_t size, size_t *ret_begin,
 	       size_t *ret_end);
 const char *grep_failure(const struct grep *grep);
+
+/* What occurs in all messages that match; NULL if nothing is known to. */
+const struct grep_literal *grep_literal(const struct grep *grep);
 
 #endif

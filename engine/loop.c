@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/grep-scan.h"
 
 /* Reads of one file ahead of its reader, at most. */
 #define READAHEAD_BYTES_MAX (4u << 20)
@@ -51,6 +52,8 @@ static void engine_complete(struct jscan *e)
 	struct io_op *op;
 
 	while ((op = io_next_done(&e->io))) {
+		if (grep_reader_complete(e->grep_reader, op))
+			continue;
 		if (image_op_is_read(op))
 			image_pool_complete(&e->pool, op);
 		else

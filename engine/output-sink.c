@@ -82,6 +82,13 @@ void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry
 	output_boot_line(&o->options, &buffer->bytes, &boot_id);
 }
 
+bool output_sink_has_boot_lines(const void *userdata)
+{
+	const struct output_sink *o = userdata;
+
+	return o->boot_lines;
+}
+
 /* sink: format. */
 static int output_sink_format(const void *userdata, const struct jscan_entry *entry,
 			      const struct jscan_entry_context *context,

@@ -10,6 +10,7 @@
 #include "engine/bounds.h"
 #include "engine/cursor.h"
 #include "engine/engine.h"
+#include "engine/grep-scan.h"
 #include "engine/pipeline.h"
 
 /* More entries than this are worth streaming the files for; fewer are looked up one by one. */
@@ -284,6 +285,7 @@ static void engine_rewind(struct jscan *e)
 	bool backward = e->backward || e->tail != UINT64_MAX;
 
 	engine_default_seek(e);
+	grep_scan_forget(e);
 	for (size_t i = 0; i < e->source_count; i++) {
 		struct source *s = e->sources[i];
 
@@ -405,6 +407,10 @@ static int engine_prepare_phase(struct jscan *e)
 			engine_rewind(e);
 		if (e->match.root && e->options.plan != JSCAN_PLAN_SCAN)
 			r = engine_wave(e, source_step_plan, NULL);
+		break;
+	case PHASE_GREP:
+		engine_expect(e);
+		r = grep_scan_files(e);
 		break;
 	case PHASE_LOCATE:
 		engine_expect(e);

@@ -60,6 +60,9 @@ int sink_write(struct sink *sink);
 void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
 			   const struct jscan_entry_context *context, struct jscan_buffer *buffer);
 
+/* Built-in outputs: whether they print such lines. */
+bool output_sink_has_boot_lines(const void *userdata);
+
 /* Makes the public view of an entry. */
 void entry_view(struct jscan_entry *view, struct jscan *engine, const struct source *source,
 		const struct entry_object *entry, const struct reader *reader);

@@ -11,6 +11,7 @@
 
 #include "engine/bounds.h"
 #include "engine/engine.h"
+#include "engine/grep-scan.h"
 #include "engine/source.h"
 #include "engine/unpack.h"
 
@@ -393,6 +394,7 @@ int source_step_locate(struct source *s)
 	struct source_walk *walk = &s->walk;
 	struct jscan *e = s->engine;
 	uint64_t index = 0, offset = 0;
+	bool seeks = s->plan.root || s->passes; /* offsets, not elements of the global chain */
 	bool matching = s->plan.root && !walk->consumed_offset && source_place_is_time(&e->seek);
 	int r;
 
@@ -418,10 +420,10 @@ int source_step_locate(struct source *s)
 			       "no position can be found in its entries");
 		index = walk->backward ? s->chain.count : 0;
 	}
-	if (s->plan.root && !matching && !walk->consumed_offset && e->seek.kind != SEEK_PLACE) {
+	if (seeks && !matching && !walk->consumed_offset && e->seek.kind != SEEK_PLACE) {
 		/* From an end: the terms' own entries say where that is. */
 		offset = walk->backward ? UINT64_MAX - 1 : 1;
-	} else if (s->plan.root && !matching) {
+	} else if (seeks && !matching) {
 		r = source_place_offset(s, index, &offset);
 		if (r < 0)
 			return r;
@@ -529,6 +531,9 @@ static inline int source_peek_offset(struct source *s, uint64_t *ret_offset)
 	struct source_walk *walk = &s->walk;
 	int r;
 
+	if (unlikely(s->passes))
+		return walk->from && grep_scan_next(s->grep_scan, walk->from, walk->backward,
+						    ret_offset);
 	if (unlikely(s->plan.root != NULL)) {
 		if (walk->from == 0)
 			return 0;
@@ -553,7 +558,7 @@ static inline void source_skip_offset(struct source *s, uint64_t offset)
 {
 	struct source_walk *walk = &s->walk;
 
-	if (s->plan.root)
+	if (s->plan.root || s->passes)
 		walk->from = walk->backward ? offset - 1 : offset + 1;
 	else if (walk->backward)
 		walk->at--;
@@ -689,7 +694,8 @@ int source_step_next(struct source *s)
 	struct jscan *e = s->engine;
 	int r;
 
-	if (!s->streaming && e->streams && !s->plan.root && s->candidate != CANDIDATE_NONE)
+	if (!s->streaming && e->streams && !s->plan.root && !s->passes &&
+	    s->candidate != CANDIDATE_NONE)
 		source_begin_streaming(s);
 	if (s->candidate != CANDIDATE_UNKNOWN)
 		return s->candidate == CANDIDATE_THERE;

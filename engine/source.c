@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/grep-scan.h"
 #include "engine/unpack.h"
 
 /* Room that a file has to grow into while it is open. */
@@ -73,6 +74,7 @@ void source_free(struct source *s)
 	list_remove(&s->run_link);
 	list_remove(&s->open_link);
 	plan_done(&s->plan);
+	grep_scan_free(s->grep_scan);
 	unpack_drop(s);
 	if (s->unpacked_fd >= 0)
 		close(s->unpacked_fd);

@@ -14,6 +14,7 @@
 #include "uring/image.h"
 #include "uring/readahead.h"
 
+struct grep_scan;
 struct jscan;
 struct unpack;
 struct gaps_walk;
@@ -109,6 +110,8 @@ struct source {
 	uint64_t listed_miss;    /* where the last one lay that was not there, or 0 */
 	bool in_wave;            /* tried in the engine's current wave, not answered */
 	uint64_t reported[32];   /* hashes of problems already reported */
+	struct grep_scan *grep_scan; /* or NULL */
+	bool passes;             /* entries that grep_scan rules out are no candidates */
 	struct list run_link;    /* engine->runnable: something has changed for it */
 	struct list open_link;   /* engine->open_sources, least recently used first */
 };
