@@ -112,6 +112,18 @@ class Terminal:
                      SYSTEMD_PAGERSECURE='0')
         self.point('also for a table', r.status == 0 and r.out == b'', r)
 
+    def test_status(self):
+        """--status shortens lines where no pager can scroll."""
+        full = self.run('-D', self.sample, '--no-pager', '--status=ssh', '-l', COLUMNS='60')
+        r = self.run('-D', self.sample, '--no-pager', '--status=ssh', COLUMNS='60')
+        want = self.run('-D', self.sample, '--no-pager', '-u', 'ssh', '-b', '-n10', '-q',
+                        '--no-full', COLUMNS='60')
+        self.point('--status shortens on a terminal, not with -l',
+                   r.out == want.out and len(r.out) < len(full.out), r)
+        r, got = self.page('-D', self.sample, '--status=ssh', COLUMNS='60')
+        self.point('nor for a pager', got is not None and got.split(b'\n', 1)[1].replace(
+            b'\n', b'\r\n') == full.out, r, got)
+
     def test_messages(self):
         """Colours of messages."""
         r = self.run('--bogus')
