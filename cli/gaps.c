@@ -15,6 +15,7 @@
 #include "gaps.h"
 #include "messages.h"
 #include "show.h"
+#include "shown.h"
 #include "stamp.h"
 #include "table.h"
 #include "values.h"
@@ -82,46 +83,6 @@ int gaps_parse_kinds(const char *text, uint32_t *ret_kinds)
 	return r < 0 ? r : 0;
 }
 
-/* The length of the character at TEXT if it can be shown, else 0. */
-static size_t gaps_character(const unsigned char *text)
-{
-	static const uint32_t least[] = { 0, 0, 0xa0, 0x800, 0x10000 };
-	size_t size = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 :
-		      *text >> 3 == 30 ? 4 : 0;
-	uint32_t c = size > 1 ? *text & (0x7fu >> size) : *text;
-
-	for (size_t i = 1; i < size; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (text[i] & 0x3fu);
-	}
-	if (size == 1)
-		return *text >= ' ' && *text < 0x7f;
-	return size && c >= least[size] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? size : 0;
-}
-
-/* A path as it is shown: to be freed. */
-static char *gaps_path(const char *path)
-{
-	const unsigned char *from = (const unsigned char *)path;
-	char *text = malloc(4 * strlen(path) + 1), *to = text;
-
-	while (text && *from) {
-		size_t size = gaps_character(from);
-
-		if (size) {
-			memcpy(to, from, size);
-			to += size;
-			from += size;
-		} else {
-			to += snprintf(to, 5, "\\x%02x", *from++);
-		}
-	}
-	if (text)
-		*to = '\0';
-	return text;
-}
-
 /* Whether a finding is within the boot and the times that were asked for. */
 static bool gaps_is_wanted(const struct gaps_rows *rows, const struct jscan_gap *gap)
 {
@@ -154,7 +115,7 @@ static int gaps_keep(void *userdata, const struct jscan_gap *gap)
 		rows->rows = grown;
 		rows->capacity = capacity;
 	}
-	row.path = gaps_path(gap->path);
+	row.path = shown_text(gap->path, strlen(gap->path));
 	if (!row.path)
 		return -ENOMEM;
 	rows->rows[rows->count++] = row;

@@ -6,9 +6,9 @@
  * selectors and timespec (text to numbers, descriptors and times), settings (what was asked for),
  * archive (the files, opened), problems and hint (files and damage), filter (matches; units,
  * boots, invocations and paths for it), show (printing entries), watch (progress), cursor-file,
- * fields, header and namespaces (the other actions), runs and table and stamp (what they print),
- * look and pager (for terminals), stats (--stats), messages (standard error). Only jscan.h is used
- * of the library.
+ * fields, header, summary and namespaces (the other actions), runs and table, stamp and shown (what
+ * they print), look and pager (for terminals), stats (--stats), messages (standard error). Only
+ * jscan.h is used of the library.
  *
  * SIGINT and SIGTERM let the scan end between two entries, so that output and --stats are whole;
  * then the program dies by that signal, as a shell expects. A second one kills at once. SIGPIPE
@@ -31,6 +31,7 @@
 #include "pager.h"
 #include "settings.h"
 #include "show.h"
+#include "summary.h"
 #include "verify.h"
 
 static volatile sig_atomic_t main_signal;
@@ -78,6 +79,11 @@ static int main_act(struct archive *archive, bool *ret_stopped)
 		return header_print(archive);
 	case ACTION_GAPS:
 		return gaps_list(archive, ret_stopped);
+	case ACTION_COUNT:
+	case ACTION_TOP:
+	case ACTION_HISTOGRAM:
+	case ACTION_EXPLAIN:
+		return summary_print(archive);
 	case ACTION_VERIFY:
 		return verify_files(archive, ret_stopped);
 	default:

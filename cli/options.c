@@ -207,6 +207,14 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "List missing entries, clock steps, files that were not closed"),
 	[OPTION_TEXT] = ROW("text", 0, REQUIRED, OWN, "HOW",
 			"Unprintable text as a blob (strict) or with escapes (lenient)"),
+	[OPTION_COUNT_ENTRIES] = ROW("count", 0, NONE, OWN, NULL,
+				     "Print how many entries there are instead of them"),
+	[OPTION_TOP] = ROW("top", 0, REQUIRED, OWN, "FIELD[:N]",
+			   "List the N most frequent values of a field (10) with their counts"),
+	[OPTION_HISTOGRAM] = ROW("histogram", 0, OPTIONAL, OWN, "STEP",
+				 "Show how many entries there are in each step of time"),
+	[OPTION_EXPLAIN] = ROW("explain", 0, NONE, OWN, NULL,
+			       "List what would be done with each file, and why"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)

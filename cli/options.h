@@ -92,6 +92,10 @@ enum option_id {
 	OPTION_STRICT,
 	OPTION_GAPS,
 	OPTION_TEXT,
+	OPTION_COUNT_ENTRIES,
+	OPTION_TOP,
+	OPTION_HISTOGRAM,
+	OPTION_EXPLAIN,
 	OPTION_COUNT,
 	OPTION_OWN = OPTION_COMPLETE /* the first that journalctl does not have */
 };

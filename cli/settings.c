@@ -3,9 +3,8 @@
  * What the command line asks for: options applied from left to right, then the checks between
  * them, in journalctl's order and words.
  *
- * An option that this release does not act on is remembered, and reported after those checks, so
- * that a wrong combination is called wrong whether or not its parts work yet. Nothing is opened
- * here.
+ * An option that this release does not act on is reported after those checks, so that a wrong
+ * combination is called wrong whether or not its parts work yet. Nothing is opened here.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "messages.h"
 #include "pager.h"
 #include "settings.h"
+#include "summary.h"
 #include "timespec.h"
 #include "values.h"
 #include "words.h"
@@ -407,8 +407,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_UNPACK_MAX:
 	case OPTION_PLAN:
 		return settings_engine(settings, word->id, value);
-	default: /* a flag, which seen[] holds */
-		return 1;
+	default: /* one of summary's, or a flag, which seen[] holds */
+		return summary_apply(settings, word->id, value);
 	}
 }
 
@@ -473,7 +473,7 @@ static int settings_check(const struct settings *settings)
 	    (seen[OPTION_REVERSE] || seen[OPTION_FOLLOW]))
 		return message_error("--lines=+N is unsupported when --reverse or --follow is "
 				     "specified.");
-	if (settings->action != ACTION_SHOW && settings->argument_count > 0 &&
+	if (!summary_takes_matches(settings->action) && settings->argument_count > 0 &&
 	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
 		return message_error("Extraneous arguments starting with '%s'",
 				     settings->arguments[0]);

@@ -26,6 +26,10 @@ enum action {
 	ACTION_HEADER,
 	ACTION_VERIFY,
 	ACTION_GAPS,
+	ACTION_COUNT, /* these sum up the entries that would be shown */
+	ACTION_TOP,
+	ACTION_HISTOGRAM,
+	ACTION_EXPLAIN,
 	ACTION_OTHER /* one that this release does not have */
 };
 
@@ -80,6 +84,9 @@ struct settings {
 	const char *after_cursor;
 	const char *cursor_file;
 	const char *field; /* of -F */
+	char top_field[65];   /* of --top */
+	uint64_t top_count;
+	uint64_t step_usec;   /* of --histogram; 0: chosen */
 	uint32_t gap_kinds; /* of --gaps; 0: all */
 	enum stats_format stats;
 	struct jscan_options engine;

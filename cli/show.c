@@ -312,3 +312,15 @@ int show(struct archive *archive, bool *ret_stopped)
 	*ret_stopped = show.stopped;
 	return r;
 }
+
+int show_prepare(struct archive *archive)
+{
+	struct show show = { .settings = archive->settings, .archive = archive };
+	int r = filter_add(archive);
+
+	if (r <= 0)
+		return r;
+	r = show_position(&show);
+	free(show.kept_cursor);
+	return r < 0 ? r : 1;
+}

@@ -12,4 +12,7 @@ extern struct jscan *volatile show_running;
  * or is -ENOENT: a pattern matched nothing. A signal may have stopped it. */
 int show(struct archive *archive, bool *ret_stopped);
 
+/* Sets up which entries would be printed, and from where: 1, or 0 if there are none to look for. */
+int show_prepare(struct archive *archive);
+
 #endif

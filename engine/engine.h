@@ -69,6 +69,7 @@ struct engine_position {
 struct grep_reader;
 struct pipeline;
 struct verification;
+struct histogram;
 struct gaps;
 
 struct jscan {
@@ -134,6 +135,7 @@ struct jscan {
 	struct sink_list sinks;
 	struct listing listing;   /* of names or values, while it runs */
 	struct boots boots;       /* while they are listed */
+	struct histogram *histogram; /* while it is counted */
 	struct verification *verification; /* while one runs */
 	struct gaps *gaps;        /* while they are listed */
 	bool sinks_begun;
@@ -181,6 +183,9 @@ int engine_open_step(struct jscan *engine);
  * must be consumed (source_consume()) before the next call. 0 at the end, -EAGAIN.
  */
 int engine_next_candidate(struct jscan *engine, struct source **ret_source);
+
+/* Runs one phase of getting ready: 0 when it is done, -EAGAIN. Until PHASE_RUN. */
+int engine_prepare_step(struct jscan *engine);
 
 /* As engine_open_step(), and the table of boots is filled where the order needs it. */
 int engine_rank_step(struct jscan *engine);

@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/fields-ahead.h"
+#include "engine/tally.h"
 
 /* Shows a name or a value that has not been shown. 0; 1 to end the listing; -ENOMEM. */
 static int fields_show(struct listing *l, const void *bytes, size_t size)
@@ -38,9 +39,10 @@ static int fields_look_up(struct source *s, struct listing *l)
 	return 0;
 }
 
-/* Shows the value in a data object. 0, 1, or an error. */
-static int fields_show_value(struct source *s, struct listing *l, uint64_t offset)
+/* Shows the value in a data object, or counts it. 0, 1, or an error. */
+static int fields_show_value(struct source *s, struct listing *l, const struct data_object *data)
 {
+	uint64_t offset = data->offset;
 	struct payload_decoder *decoder = s->engine->reader.decoder;
 	struct payload_view view;
 	int r = object_payload(&s->journal, &s->window, offset, &view);
@@ -57,6 +59,10 @@ static int fields_show_value(struct source *s, struct listing *l, uint64_t offse
 	if (view.size <= l->name_size || view.bytes[l->name_size] != '=' ||
 	    memcmp(view.bytes, l->name, l->name_size) != 0)
 		return -EBADMSG;
+	if (l->tally)
+		return data->n_entries ? tally_add(l->tally, view.bytes + l->name_size + 1,
+						   view.size - l->name_size - 1, data->n_entries) :
+					 0;
 	return fields_show(l, view.bytes + l->name_size + 1, view.size - l->name_size - 1);
 }
 
@@ -70,7 +76,7 @@ static int fields_step_values(struct source *s)
 	while (r == 0 && l->offset) {
 		r = object_data(&s->journal, &s->window, l->offset, &data);
 		if (r == 0)
-			r = fields_show_value(s, l, l->offset);
+			r = fields_show_value(s, l, &data);
 		if (r == -EAGAIN)
 			fields_want_more(s, l->offset);
 		if (r == -EAGAIN || r == -ENOMEM)
@@ -168,7 +174,8 @@ static int fields_step(struct jscan *e)
 }
 
 /* A whole listing. */
-static int fields_list(struct jscan *e, const char *name, jscan_bytes_fn callback, void *userdata)
+static int fields_list(struct jscan *e, const char *name, struct tally *tally,
+		       jscan_bytes_fn callback, void *userdata)
 {
 	struct listing *l = &e->listing;
 	int r = jscan_open(e);
@@ -181,6 +188,7 @@ static int fields_list(struct jscan *e, const char *name, jscan_bytes_fn callbac
 		.name = name,
 		.name_size = name ? strlen(name) : 0,
 		.several = e->usable_count > 1,
+		.tally = tally,
 		.waits = e->waits,
 	};
 	l->files = calloc(e->source_count + 1, sizeof(*l->files));
@@ -198,20 +206,32 @@ static int fields_list(struct jscan *e, const char *name, jscan_bytes_fn callbac
 
 int jscan_list_field_names(struct jscan *e, jscan_bytes_fn callback, void *userdata)
 {
-	return callback ? fields_list(e, NULL, callback, userdata) : -EINVAL;
+	return callback ? fields_list(e, NULL, NULL, callback, userdata) : -EINVAL;
+}
+
+bool fields_name_is_valid(const char *name)
+{
+	size_t size = strlen(name);
+
+	if (size == 0 || size > 64 || (name[0] == '_' && name[1] == '_'))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (!(name[i] >= 'A' && name[i] <= 'Z') && name[i] != '_' &&
+		    !(name[i] >= '0' && name[i] <= '9' && i > 0))
+			return false;
+	}
+	return true;
+}
+
+int fields_tally(struct jscan *e, const char *field, struct tally *tally)
+{
+	return fields_list(e, field, tally, NULL, NULL);
 }
 
 int jscan_list_field_values(struct jscan *e, const char *field, jscan_bytes_fn callback,
 			    void *userdata)
 {
-	size_t size = field ? strlen(field) : 0;
-
-	if (!callback || size == 0 || (field[0] == '_' && field[1] == '_'))
+	if (!callback || !field || !fields_name_is_valid(field))
 		return -EINVAL;
-	for (size_t i = 0; i < size; i++) {
-		if (!(field[i] >= 'A' && field[i] <= 'Z') && field[i] != '_' &&
-		    !(field[i] >= '0' && field[i] <= '9' && i > 0))
-			return -EINVAL;
-	}
-	return size <= 64 ? fields_list(e, field, callback, userdata) : -EINVAL;
+	return fields_list(e, field, NULL, callback, userdata);
 }

@@ -3,10 +3,13 @@
 #ifndef ENGINE_LISTING_H
 #define ENGINE_LISTING_H
 
+#include <stdbool.h>
+
 #include "engine/seen.h"
 #include "jscan.h"
 
 struct source;
+struct tally;
 
 struct listing {
 	jscan_bytes_fn callback;
@@ -14,6 +17,7 @@ struct listing {
 	const char *name;      /* of the field, or NULL: names of fields are listed */
 	size_t name_size;
 	struct seen seen;
+	struct tally *tally;   /* NULL, or where values are counted instead of being shown */
 	bool several;          /* files: only then something can be there twice */
 	int answer;            /* of the callback, when it ended the listing */
 	struct source **files; /* in the order of adding */
@@ -26,5 +30,11 @@ struct listing {
 	uint64_t bucket;       /* names: of the field hash table */
 	uint64_t offset;       /* of the next object in its chain; 0: at its end */
 };
+
+/* Whether NAME may be asked for as a field. */
+bool fields_name_is_valid(const char *name);
+
+/* Counts the values of a field by their data objects, in all files. */
+int fields_tally(struct jscan *engine, const char *field, struct tally *tally);
 
 #endif

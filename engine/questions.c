@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions about the archive that no entry has to be shown for: statistics, files, counts. */
+/* Questions about the archive that no entry has to be shown for: statistics and files. */
 #include <stdlib.h>
 
 #include "engine/engine.h"
-#include "engine/pipeline.h"
 
 int jscan_get_stats(const struct jscan *e, struct jscan_stats *ret_stats)
 {
@@ -106,32 +105,4 @@ int jscan_list_files(struct jscan *e, jscan_file_fn callback, void *userdata)
 	}
 	free(files);
 	return r;
-}
-
-/* engine_wait(): counts to the end. */
-static int questions_count_step(struct jscan *e)
-{
-	struct source *s;
-	int r;
-
-	while ((r = engine_next_candidate(e, &s)) > 0)
-		source_consume(s);
-	return r;
-}
-
-int jscan_count(struct jscan *e, uint64_t *ret_count)
-{
-	int r = engine_check(e);
-
-	if (r < 0)
-		return r;
-	if (!ret_count || e->batch.count > e->batch.at || pipeline_has_rest(e))
-		return -EINVAL;
-	engine_reposition(e);
-	r = engine_wait(e, questions_count_step);
-	if (r < 0)
-		return r;
-	*ret_count = e->yielded;
-	engine_reposition(e);
-	return 0;
 }

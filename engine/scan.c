@@ -448,6 +448,13 @@ static int engine_prepare_phase(struct jscan *e)
 	return 1;
 }
 
+int engine_prepare_step(struct jscan *e)
+{
+	int r = engine_prepare_phase(e);
+
+	return r < 0 ? r : 0;
+}
+
 int engine_rank_step(struct jscan *e)
 {
 	while (e->phase <= PHASE_NEWEST) {

@@ -107,6 +107,7 @@ struct source {
 	uint64_t listed;         /* the next object of a listing */
 	struct gaps_walk *gaps_walk; /* while gaps are listed */
 	bool gaps_done;          /* its ID has been gone through for them */
+	uint64_t counted;        /* jscan_count(): entries of this file */
 	uint64_t listed_miss;    /* where the last one lay that was not there, or 0 */
 	bool in_wave;            /* tried in the engine's current wave, not answered */
 	uint64_t reported[32];   /* hashes of problems already reported */

@@ -647,8 +647,88 @@ JSCAN_API int jscan_list_field_names(struct jscan *engine, jscan_bytes_fn callba
 JSCAN_API int jscan_list_field_values(struct jscan *engine, const char *field,
 				      jscan_bytes_fn callback, void *userdata);
 
-/* How many entries the scan as set up would yield. */
+/*
+ * How many entries the scan as set up would yield; with a pattern, how many of them match. Where
+ * the files cannot hold copies of each other's entries, and neither bounds, places, limits nor a
+ * pattern have a say, the indexes tell and no entry is read.
+ */
 JSCAN_API int jscan_count(struct jscan *engine, uint64_t *ret_count);
+
+struct jscan_value {
+	size_t size;
+	const void *data;
+	size_t data_size;
+	uint64_t entries;        /* that have it */
+};
+typedef int (*jscan_value_fn)(void *userdata, const struct jscan_value *value);
+/*
+ * The MOST frequent values of a field among the entries that the scan as set up would yield, with
+ * their counts, most frequent first, equal ones in the order of their bytes. From the indexes where
+ * jscan_count() would need no entry and there is no match. Memory grows with the number of
+ * different values. Values too large to be handed out whole are not counted. -EINVAL as
+ * jscan_list_field_values(). No sink may be attached.
+ */
+JSCAN_API int jscan_top(struct jscan *engine, const char *field, uint64_t most,
+			jscan_value_fn callback, void *userdata);
+
+struct jscan_step {
+	size_t size;
+	uint64_t begin_usec;     /* realtime, a multiple of step_usec */
+	uint64_t step_usec;
+	uint64_t entries;
+};
+typedef int (*jscan_step_fn)(void *userdata, const struct jscan_step *step);
+/*
+ * How many entries the scan as set up would yield in each step of time, from the first step that
+ * has one to the last, empty ones between them included. STEP_USEC 0: a step that shows the time
+ * between the files' ends, or between the bounds, in some dozens of steps. -E2BIG: there would be
+ * more than a million. No sink may be attached where a pattern is set.
+ */
+JSCAN_API int jscan_histogram(struct jscan *engine, uint64_t step_usec, jscan_step_fn callback,
+			      void *userdata);
+
+enum jscan_verdict {
+	JSCAN_VERDICT_KEPT = 0, /* it is looked into */
+	JSCAN_VERDICT_WAITS,    /* by its header it comes later: only if reading gets that far */
+	JSCAN_VERDICT_TERM,     /* it lacks a term that is needed */
+	JSCAN_VERDICT_BOUNDS,   /* nothing in it lies on this side of where reading starts */
+	JSCAN_VERDICT_EMPTY     /* it has no entries */
+};
+
+enum jscan_term_state {
+	JSCAN_TERM_UNKNOWN = 0, /* not looked up to the end: another term had decided */
+	JSCAN_TERM_FOUND,
+	JSCAN_TERM_MISSING
+};
+
+/* A term of the match in one file. */
+struct jscan_explain_term {
+	size_t size;
+	const void *data;        /* "FIELD=VALUE" */
+	size_t data_size;
+	uint32_t state;          /* enum jscan_term_state */
+	uint32_t reserved;
+	uint64_t entries;        /* that have it */
+};
+
+struct jscan_explain_file {
+	size_t size;
+	const char *path;
+	uint32_t verdict;        /* enum jscan_verdict */
+	uint32_t reserved;
+	uint64_t entries_total;
+	uint64_t entries_max;    /* that can match, by the rarest of what is needed */
+	const void *missing;     /* JSCAN_VERDICT_TERM: what it lacks, or one of them; else NULL */
+	size_t missing_size;
+	size_t term_count;       /* in the order in which they were added */
+	const struct jscan_explain_term *terms;
+};
+typedef int (*jscan_explain_fn)(void *userdata, const struct jscan_explain_file *file);
+/*
+ * What the scan as set up would do with each file, in the order in which files are numbered. The
+ * plan is made as the scan makes it; jscan_get_stats() then tells what that took.
+ */
+JSCAN_API int jscan_explain(struct jscan *engine, jscan_explain_fn callback, void *userdata);
 
 /* The header of a file, as it stands in it; fields that its header is too short for are 0. */
 struct jscan_file_info {

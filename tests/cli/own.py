@@ -198,6 +198,38 @@ class Own:
                 last = number
         return r, listed, sorted(want)
 
+    def test_summaries(self):
+        """--count, --top, --histogram and --explain agree with the entries."""
+        for match in ([], ['PRIORITY=6'], ['PRIORITY=6', '+', 'PRIORITY=3'], ['-g', 'a'],
+                      ['-n', '7'], ['_TRANSPORT=none']):
+            r = self.run('-D', self.sample, '-q', '-o', 'json', '-a', *match)
+            entries = [json.loads(line) for line in r.out.splitlines()]
+            r = self.run('-D', self.sample, '--count', *match)
+            self.point('--count %s is how many there are' % ' '.join(match),
+                       r.status == 0 and int(r.out) == len(entries), r)
+            r = self.run('-D', self.sample, '--histogram=1h', *match)
+            self.point('--histogram %s has them all' % ' '.join(match), r.status == 0 and
+                       sum(row['count'] for row in json.loads(r.out)) == len(entries), r)
+            counts = {}
+            for entry in entries:
+                values = entry.get('PRIORITY')
+                for value in values if isinstance(values, list) else [values] if values else []:
+                    counts[value] = counts.get(value, 0) + 1
+            want = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:3]
+            r = self.run('-D', self.sample, '--top=PRIORITY:3', '-o', 'json', *match)
+            self.point('--top %s lists the most frequent' % ' '.join(match), r.status == 0 and
+                       [(row['value'], row['count']) for row in json.loads(r.out)] == want, r)
+        r = self.run('-D', self.sample, '--explain', '-o', 'json', '_TRANSPORT=none')
+        self.point('--explain names what files lack', r.status == 0 and
+                   {(row['plan'], row['why']) for row in json.loads(r.out)} ==
+                   {('pruned', 'lacks _TRANSPORT=none')}, r)
+        r = self.run('-D', self.sample, '--explain')
+        self.point('--explain keeps all files without a match', r.status == 0 and
+                   b' files kept; planned with ' in r.out and b'pruned' not in r.out, r)
+        for wrong in ('--top=', '--top=A:0', '--histogram=x', '--top=lower'):
+            r = self.run('-D', self.sample, wrong)
+            self.point('%s is refused' % wrong, r.status == 1 and r.out == b'' and r.err != b'', r)
+
     def test_gaps(self):
         """--gaps lists what is missing, however files are left out, and what else is amiss."""
         files = sorted(f for f in os.listdir(self.sample) if '.journal' in f)
