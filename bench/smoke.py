@@ -72,6 +72,18 @@ def check_archive(layout, folder, programs):
                   '%s: journalctl prints other %s' % (layout, mode))
 
 
+def check_replay(build, folder):
+    """Replays the trace of a scan: all blocks are read once where memory is large enough."""
+    archive, trace = os.path.join(folder, 'interleaved'), os.path.join(folder, 'trace')
+    output(os.path.join(build, 'cli', 'jscan'), '-q', '-D', archive, '-o', 'cat', '--trace', trace)
+    table = output(os.path.join(build, 'bench', 'replay'), '--rounds=1', trace).decode()
+    rows = [[cell.strip() for cell in line.split('|')[1:-1]] for line in table.splitlines()]
+    check(len(rows) == 13 and all(len(row) == 10 for row in rows), 'replay: not 11 rows')
+    check(len({row[7] for row in rows[2:5]}) == 1, 'replay: methods read different amounts')
+    check(all(float(row[7]) > 1 and float(row[9]) > 1 for row in rows[2:]),
+          'replay: too little is read')
+
+
 def check_suites(build, folder, journalctl):
     """Runs all suites and looks at what they leave."""
     run = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'run')
@@ -96,6 +108,8 @@ def main():
         for layout in ARCHIVES:
             check_archive(layout, folder, programs)
             print('ok', layout, '' if programs[3] else '(without a journalctl)')
+        check_replay(os.path.dirname(os.path.dirname(programs[0])), folder)
+        print('ok replay')
         if build:
             check_suites(build, folder, programs[3])
             print('ok suites')

@@ -172,7 +172,9 @@ int archive_open(struct archive *archive, const struct settings *settings)
 	if (r < 0)
 		return message_error("Failed to set up: %s", strerror(-r));
 	jscan_set_problem_handler(archive->engine, problems_add, &archive->problems);
-	r = archive_set_pattern(archive);
+	r = trace_open(&archive->trace, archive->engine, settings->trace);
+	if (r >= 0)
+		r = archive_set_pattern(archive);
 	if (r >= 0)
 		r = archive_add(archive);
 	if (r >= 0)
@@ -191,6 +193,8 @@ int archive_close(struct archive *archive, int r, bool stopped)
 	    (r >= 0 || archive->unreadable))
 		status = STATUS_DAMAGED;
 	archive->engine = jscan_free(archive->engine);
+	if (trace_close(&archive->trace, settings->trace) < 0)
+		status = 1;
 	archive->catalog = jscan_catalog_free(archive->catalog);
 	problems_done(&archive->problems);
 	return status;

@@ -5,12 +5,14 @@
 
 #include "problems.h"
 #include "settings.h"
+#include "trace.h"
 
 struct archive {
 	const struct settings *settings;
 	struct jscan *engine;
 	struct jscan_catalog *catalog; /* of explanations, where they are printed; or NULL */
 	struct problems problems;
+	struct trace trace;
 	uint64_t began;  /* when it was opened, for --stats */
 	bool unreadable; /* --file named a file that cannot be opened */
 };

@@ -215,6 +215,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 				 "Show how many entries there are in each step of time"),
 	[OPTION_EXPLAIN] = ROW("explain", 0, NONE, OWN, NULL,
 			       "List what would be done with each file, and why"),
+	[OPTION_TRACE] = ROW("trace", 0, REQUIRED, OWN, "FILE",
+			     "Record what is read and used of the files"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)

@@ -96,6 +96,7 @@ enum option_id {
 	OPTION_TOP,
 	OPTION_HISTOGRAM,
 	OPTION_EXPLAIN,
+	OPTION_TRACE,
 	OPTION_COUNT,
 	OPTION_OWN = OPTION_COMPLETE /* the first that journalctl does not have */
 };

@@ -173,7 +173,6 @@ static int settings_case(struct settings *settings, const char *value)
 static int settings_engine(struct settings *settings, enum option_id id, const char *value)
 {
 	static const char *const methods[] = { "auto", "uring", "threads", "sync" };
-	static const char *const plans[] = { "auto", "scan" };
 	int number, r = -EINVAL;
 
 	switch (id) {
@@ -185,11 +184,8 @@ static int settings_engine(struct settings *settings, enum option_id id, const c
 			}
 		break;
 	case OPTION_PLAN:
-		for (unsigned i = 0; i < sizeof(plans) / sizeof(plans[0]); i++)
-			if (strcmp(value, plans[i]) == 0) {
-				settings->engine.plan = i;
-				r = 0;
-			}
+		settings->engine.plan = strcmp(value, "scan") ? JSCAN_PLAN_AUTO : JSCAN_PLAN_SCAN;
+		r = settings->engine.plan || strcmp(value, "auto") == 0 ? 0 : -EINVAL;
 		break;
 	case OPTION_JOBS:
 		r = value_integer(value, &number);
@@ -401,6 +397,9 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return settings_stats(settings, value);
 	case OPTION_TEXT:
 		return settings_text(settings, value);
+	case OPTION_TRACE:
+		settings->trace = value;
+		return 1;
 	case OPTION_IO:
 	case OPTION_JOBS:
 	case OPTION_MEMORY:

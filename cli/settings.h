@@ -89,6 +89,7 @@ struct settings {
 	uint64_t step_usec;   /* of --histogram; 0: chosen */
 	uint32_t gap_kinds; /* of --gaps; 0: all */
 	enum stats_format stats;
+	const char *trace; /* file of --trace */
 	struct jscan_options engine;
 };
 

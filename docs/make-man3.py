@@ -23,6 +23,7 @@ PAGES = {
     'which entries': ('jscan_select', 'say which entries are read, in which direction, from where'),
     'entries and fields': ('jscan_entries', 'look at an entry and its fields'),
     'problems': ('jscan_problems', 'learn what could not be read'),
+    'traces': ('jscan_traces', 'record what is read and used of files'),
     'driving': ('jscan_drive', 'run a scan: push, pull, or in an event loop'),
     'sinks': ('jscan_sinks', 'receive entries'),
     'the built-in output': ('jscan_output', 'print entries as journalctl does'),

@@ -143,6 +143,8 @@ struct jscan {
 	int sink_error;           /* a problem slot asked to abort */
 	jscan_problem_fn problem_handler;
 	void *problem_userdata;
+	jscan_trace_fn trace_handler; /* or NULL */
+	void *trace_userdata;
 	struct jscan_stats stats;
 };
 
@@ -153,6 +155,11 @@ int engine_check(const struct jscan *engine);
 /* Tests: uses METHOD for all reads, with STATE of its own. Before the first step. */
 void engine_set_io(struct jscan *engine, const struct io_method *method, void *state);
 int engine_add_source(struct jscan *engine, const char *path, struct source **ret_source);
+
+/* ---- trace.c ---------------------------------------------------------------------------- */
+
+/* Lets the pool tell of its blocks if a trace is wanted. */
+void engine_trace_start(struct jscan *engine);
 
 /* ---- loop.c ----------------------------------------------------------------------------- */
 

@@ -41,6 +41,7 @@ int engine_start_io(struct jscan *e)
 	}
 	e->readahead_bytes_max = e->options.memory_bytes / 16 < READAHEAD_BYTES_MAX ?
 					 e->options.memory_bytes / 16 : READAHEAD_BYTES_MAX;
+	engine_trace_start(e);
 	e->io_there = true;
 	return 0;
 }
@@ -86,6 +87,8 @@ int engine_turn(struct jscan *e, bool wait)
 	/* Outside a wave nobody looks at the list: whoever waits tries again after the turn. */
 	while (!e->wave_runs && list_pop(&e->runnable))
 		;
+	if (e->pool.trace)
+		image_pool_trace_hits(&e->pool);
 	image_pool_start(&e->pool);
 	e->turns++;
 	wait = wait && io_is_busy(&e->io) && list_is_empty(&e->io.done);

@@ -328,7 +328,11 @@ void source_refresh_window(struct source *s)
 	w->whole = s->image.whole;
 	w->want_count = 0;
 	s->turn = s->engine->turns;
-	if (w->whole) {
+	if (s->engine->trace_handler) {
+		/* Every look leaves a mark, for the trace to collect. */
+		w->whole = false;
+		w->run_begin = w->run_end = 0;
+	} else if (w->whole) {
 		w->run_begin = 0;
 		w->run_end = w->size_bytes;
 	} else if (evictions != s->evictions) {

@@ -101,6 +101,8 @@ static void clock_sweep(struct image *image, uint64_t goal_bytes, enum image_nee
 			continue;
 		}
 		frames_release(pool, image->range, i, run);
+		image_trace(image, IMAGE_EVENT_EVICTED, image_bytes(image, i),
+			    image_bytes(image, run));
 		i += run;
 	}
 	image->hand = i;

@@ -474,6 +474,9 @@ void image_pool_complete(struct image_pool *pool, struct io_op *op)
 		return;
 	}
 	next = image_read_settle(read);
+	if (next > read->first_block)
+		image_trace(image, IMAGE_EVENT_READ, image_bytes(image, read->first_block),
+			    image_bytes(image, next - read->first_block));
 	if (op->result < 0 && op->result != -ECANCELED && image_read_failed(read, next))
 		return;
 	/* The file has grown while its last block was read. */

@@ -118,6 +118,20 @@ static inline void image_pool_settle(struct image_pool *pool)
 		pool->quiesce(pool->quiesce_userdata);
 }
 
+/* trace.c */
+
+/* Tells the trace of an event. */
+void trace_event(const struct image *image, enum image_event_kind kind, uint64_t offset,
+		 uint64_t size_bytes);
+
+/* The same where usually nobody looks. */
+static inline void image_trace(const struct image *image, enum image_event_kind kind,
+			       uint64_t offset, uint64_t size_bytes)
+{
+	if (__builtin_expect(image->pool->trace != NULL, 0))
+		trace_event(image, kind, offset, size_bytes);
+}
+
 /* frames.c */
 
 /* A range with room for SIZE_BYTES in blocks of 1 << BLOCK_SHIFT: one kept, or a new one. NULL if

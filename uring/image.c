@@ -60,6 +60,7 @@ int image_open(struct image_pool *pool, struct image *image, const struct io_fil
 	list_init(&image->reads);
 	list_append(&pool->images, &image->link);
 	image_update_whole(image);
+	image_trace(image, IMAGE_EVENT_OPEN, 0, size_bytes);
 	return 0;
 }
 
@@ -68,6 +69,7 @@ int image_close(struct image *image)
 	struct list *node, *next;
 
 	if (!image->closing) {
+		image_trace(image, IMAGE_EVENT_CLOSE, 0, image->size_bytes);
 		image->closing = true;
 		list_remove(&image->link);
 		list_remove(&image->ready_link);
@@ -213,6 +215,8 @@ unsigned image_want(struct image *image, uint64_t offset, uint64_t size_bytes, e
 		return 0;
 	if (size_bytes > image->size_bytes - offset)
 		size_bytes = image->size_bytes - offset;
+	image_trace(image, need == IMAGE_NEEDED ? IMAGE_EVENT_WANTED : IMAGE_EVENT_EXPECTED, offset,
+		    size_bytes);
 	first = offset >> image->block_shift;
 	end = ((offset + size_bytes - 1) >> image->block_shift) + 1;
 	if (need == IMAGE_NEEDED)

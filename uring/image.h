@@ -71,6 +71,27 @@ struct image {
 	} pins[IMAGE_PINS_MAX];
 };
 
+/* What happens to the blocks of an image, for who traces a pool. */
+enum image_event_kind {
+	IMAGE_EVENT_OPEN,     /* size_bytes: of the file */
+	IMAGE_EVENT_WANTED,   /* a step lacks this range */
+	IMAGE_EVENT_EXPECTED, /* it will probably be wanted */
+	IMAGE_EVENT_READ,     /* these blocks came in */
+	IMAGE_EVENT_HIT,      /* these blocks have been used since the last such event for them */
+	IMAGE_EVENT_EVICTED,
+	IMAGE_EVENT_CLOSE,
+};
+
+struct image;
+
+struct image_event {
+	enum image_event_kind kind;
+	const struct image *image;
+	uint64_t offset, size_bytes;
+};
+
+typedef void (*image_trace_fn)(void *userdata, const struct image_event *event);
+
 struct image_statistics {
 	uint64_t block_hits;      /* blocks asked for as needed that were there or on their way */
 	uint64_t block_misses;    /* ... that were not */
@@ -92,6 +113,8 @@ struct image_pool {
 	struct list images;       /* open ones, in clock order */
 	struct list ready;        /* images whose last needed read has completed */
 	struct image_statistics statistics;
+	image_trace_fn trace;     /* owner: called for each event; NULL: nobody looks */
+	void *trace_userdata;
 	/* private: queues of pending reads, free ops, ranges kept for reuse */
 	struct image_pool_private *private;
 };
@@ -147,6 +170,13 @@ void image_pool_start(struct image_pool *pool);
 /* Takes a completed read of this pool: its blocks become resident (or failed), images whose last
  * needed read this was go to pool->ready. */
 void image_pool_complete(struct image_pool *pool, struct io_op *op);
+
+/*
+ * Tells the trace which blocks of the open images have been used since the last call, and forgets
+ * that: eviction then chooses a little differently. Blocks count as used if the owner's windows
+ * mark them, which they do in images that they do not treat as whole or as a run.
+ */
+void image_pool_trace_hits(struct image_pool *pool);
 
 /* Takes an image from pool->ready, or NULL. */
 struct image *image_pool_next_ready(struct image_pool *pool);

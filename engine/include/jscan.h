@@ -367,6 +367,37 @@ typedef void (*jscan_problem_fn)(void *userdata, const struct jscan_problem *pro
 JSCAN_API void jscan_set_problem_handler(struct jscan *engine, jscan_problem_fn handler,
 					 void *userdata);
 
+/* ---- traces ----------------------------------------------------------------------------- */
+
+enum jscan_trace_kind {
+	JSCAN_TRACE_OPEN = 1, /* a file: size_bytes long */
+	JSCAN_TRACE_WANTED,   /* a range that decoding lacks */
+	JSCAN_TRACE_EXPECTED, /* ... that is read ahead */
+	JSCAN_TRACE_READ,     /* blocks that came in */
+	JSCAN_TRACE_HIT,      /* blocks in memory that have been used since they were last named */
+	JSCAN_TRACE_EVICTED,  /* blocks that made room */
+	JSCAN_TRACE_CLOSE
+};
+
+/* Something that happened to the contents of a file. Borrowed for the call. */
+struct jscan_trace_event {
+	size_t size;
+	enum jscan_trace_kind kind;
+	uint32_t file;           /* a number that stands for the file as long as the engine lives */
+	const char *path;        /* of the file */
+	uint64_t offset;         /* in the file */
+	uint64_t size_bytes;
+};
+typedef void (*jscan_trace_fn)(void *userdata, const struct jscan_trace_event *event);
+
+/*
+ * Calls HANDLER, on the engine's thread, for all that is read and used of the files; NULL: no
+ * more. It must be set before the first step. What is used is told from time to time, in the order
+ * of the files' offsets. A scan that is traced takes longer, and chooses a little differently
+ * which blocks leave when memory is short; what it yields is the same.
+ */
+JSCAN_API int jscan_set_trace(struct jscan *engine, jscan_trace_fn handler, void *userdata);
+
 /* ---- driving ---------------------------------------------------------------------------- */
 
 /*

@@ -72,6 +72,28 @@ class Own:
         self.point('--stats refuses other forms', r.status == 1 and
                    r.err == b"Failed to parse --stats='xml'.\n", r)
 
+    def test_trace(self):
+        """--trace records what is read and used, and changes nothing else."""
+        plain = self.run('-D', self.sample, '-o', 'export')
+        path = os.path.join(self.scratch, 'trace')
+        r = self.run('-D', self.sample, '-o', 'export', '--trace', path)
+        self.point('--trace leaves standard output alone', r.out == plain.out and not r.err, r)
+        with open(path, encoding='utf-8') as f:
+            lines = f.read().splitlines()
+        self.point('--trace begins with its version', lines[0] == 'jscan trace 1', r)
+        events = [line.split(' ', 4) for line in lines[1:]]
+        opened = {number: int(size, 16) for kind, number, _, size, *_ in events if kind == 'O'}
+        self.point('--trace names the files', len(opened) == 5, r)
+        inside = all(int(offset, 16) + int(size, 16) <= (opened[number] + 4095) // 4096 * 4096
+                     for _, number, offset, size, *_ in events)
+        self.point('--trace has offsets and sizes within the files', inside, r)
+        kinds = {kind for kind, *_ in events}
+        self.point('--trace has wants, reads, uses and ends', kinds >= set('OWRHC') and
+                   kinds <= set('OWXRHEC'), r)
+        r = self.run('-D', self.sample, '--trace=/nowhere/trace')
+        self.point('--trace says that its file cannot be opened', r.status == 1 and
+                   r.err == b'Failed to open /nowhere/trace: No such file or directory\n', r)
+
     def test_methods(self):
         """All ways of reading print the same."""
         want = self.run('-D', self.sample, '-o', 'export')

@@ -258,3 +258,36 @@ Test(image, cancelled_blocks_are_missing_not_failed)
 	file_close(&f);
 	teardown();
 }
+
+/* Writes an event as a letter and the blocks that it is about. */
+static void note_event(void *userdata, const struct image_event *event)
+{
+	char *text = userdata;
+	size_t size = strlen(text);
+
+	snprintf(text + size, 500 - size, "%c%u+%u ", "OWXRHEC"[event->kind],
+		 (unsigned)(event->offset >> 12), (unsigned)((event->size_bytes + 4095) >> 12));
+}
+
+Test(image, a_trace_tells_what_happens_to_blocks)
+{
+	static struct file f;
+	char text[500] = "";
+
+	setup(IO_CASE_SYNC, 16 * MIB);
+	pool.trace = note_event;
+	pool.trace_userdata = text;
+	file_open(&f, "a", 10 * 4096, 12);
+	need(&f, 4096, 2 * 4096);
+	image_want(&f.image, 8 * 4096, 4096, IMAGE_EXPECTED);
+	turn(true);
+	image_pool_trace_hits(&pool); /* nothing has been used */
+	f.image.blocks[1] |= IMAGE_BLOCK_TOUCHED;
+	f.image.blocks[2] |= IMAGE_BLOCK_TOUCHED;
+	f.image.blocks[8] |= IMAGE_BLOCK_TOUCHED;
+	image_pool_trace_hits(&pool);
+	image_pool_trace_hits(&pool); /* each use is told once */
+	file_close(&f);
+	cr_expect(eq(str, text, (char *)"O0+10 W1+2 R1+2 W1+2 X8+1 R8+1 H1+2 H8+1 C0+10 "));
+	teardown();
+}
