@@ -45,6 +45,20 @@ void io_do_sync(struct io *io, struct io_op *op);
  * The turn of methods that have nothing better. */
 void io_turn_sync(struct io *io);
 
+/* ---- io-poll.c: polling for methods that cannot, by poll(2) ---- */
+
+/* Waits for the descriptors of io->polls, and for EVENT_FD if it is not negative, until a deadline
+ * (0: not at all), and completes the operations whose events are there. */
+void io_poll_wait(struct io *io, int event_fd, uint64_t deadline_usec);
+
+/* Takes up an operation, or gives it up when it has completed; io_complete_poll() does the latter.
+ */
+void io_poll_add(struct io *io, struct io_op *op);
+void io_complete_poll(struct io *io, struct io_op *op);
+
+/* A descriptor that polls readable if EVENT_FD does, or an operation's events are there. */
+int io_poll_event_fd(struct io *io, int event_fd);
+
 /* Remembers that a file's device does not have non-blocking reads after all. */
 void io_probe_refute(struct io *io, int fd);
 

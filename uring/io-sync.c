@@ -27,15 +27,17 @@ static int sync_init(struct io *io, const char **ret_hint)
 	return 0;
 }
 
-/* Does what is queued: waiting is what pread does. */
+/* Does what is queued, for which waiting is what pread does; else waits for what is polled. */
 static int sync_turn(struct io *io, bool wait, uint64_t timeout_usec)
 {
 	struct sync_state *s = io->state;
 
-	(void)wait;
-	(void)timeout_usec;
 	io_event_clear(s->event_fd);
 	io_turn_sync(io);
+	if (io->poll_count > 0)
+		io_poll_wait(io, -1,
+			     wait && list_is_empty(&io->done) && !io_is_busy(io) ?
+				     io_deadline_usec(timeout_usec) : 0);
 	if (io->queued_count > 0)
 		io_event_set(s->event_fd);
 	return 0;
@@ -46,7 +48,9 @@ static int sync_event_fd(struct io *io)
 {
 	struct sync_state *s = io->state;
 
-	return io_event_make(&s->event_fd);
+	int r = io_event_make(&s->event_fd);
+
+	return r < 0 ? r : io_poll_event_fd(io, s->event_fd);
 }
 
 /* There is nothing to cancel between turns. */

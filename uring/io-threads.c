@@ -160,6 +160,20 @@ static void threads_wait(struct threads_state *t, uint64_t deadline_usec)
 	t->waiting = false;
 }
 
+/* Waits for what is polled, and for a completion as well, of which the event descriptor tells. */
+static void threads_poll(struct io *io, uint64_t deadline_usec)
+{
+	struct threads_state *t = io->state;
+	int fd;
+
+	pthread_mutex_lock(&t->lock);
+	fd = io->in_flight > 0 ? io_event_make(&t->event_fd) : -1;
+	if (!list_is_empty(&t->finished))
+		deadline_usec = 0;
+	pthread_mutex_unlock(&t->lock);
+	io_poll_wait(io, fd, deadline_usec);
+}
+
 /* Hands over what is queued, takes back what is finished. */
 static int threads_turn(struct io *io, bool wait, uint64_t timeout_usec)
 {
@@ -190,8 +204,10 @@ static int threads_turn(struct io *io, bool wait, uint64_t timeout_usec)
 		if (threads_spawn(t) < 0)
 			break;
 
+	if (io->poll_count > 0)
+		threads_poll(io, wait ? deadline_usec : 0);
 	pthread_mutex_lock(&t->lock);
-	if (wait && io->in_flight > 0)
+	if (wait && io->in_flight > 0 && io->poll_count == 0 && list_is_empty(&io->done))
 		threads_wait(t, deadline_usec);
 	list_splice(&finished, &t->finished);
 	pthread_mutex_unlock(&t->lock);
@@ -210,7 +226,7 @@ static int threads_event_fd(struct io *io)
 	pthread_mutex_lock(&t->lock);
 	r = io_event_make(&t->event_fd);
 	pthread_mutex_unlock(&t->lock);
-	return r;
+	return r < 0 ? r : io_poll_event_fd(io, r);
 }
 
 /* Takes back what no worker has begun. */

@@ -4,7 +4,7 @@
  *
  * An operation in flight is in one of three places: on `again` (its next attempt is to be
  * prepared), or on `flying` (it has a submission entry, which the kernel has taken or will take at
- * the next submit; in the order of preparation), or already completed. A turn fills the submission
+ * the next submit; in the order of preparation; polls among them are not counted), or already completed. A turn fills the submission
  * ring from `again` and the io's queue, enters the kernel once, and moves what has completed.
  * `flying` never outgrows either ring, so that neither can overflow.
  *
@@ -160,6 +160,8 @@ static void uring_prepare(struct uring_state *s, struct io_op *op)
 	assert(sqe);
 	if (op->kind == IO_OPEN)
 		io_uring_prep_openat(sqe, AT_FDCWD, op->path, io_open_flags(op), 0);
+	else if (op->kind == IO_POLL)
+		io_uring_prep_poll_add(sqe, op->file.fd, op->events);
 	else
 		io_uring_prep_read(sqe, op->file.fd, op->buffer + op->progress,
 				   op->size_bytes - op->progress, op->offset + op->progress);
@@ -167,7 +169,7 @@ static void uring_prepare(struct uring_state *s, struct io_op *op)
 		sqe->flags |= IOSQE_ASYNC;
 	io_uring_sqe_set_data(sqe, op);
 	list_append(&s->flying, &op->link);
-	s->flying_count++;
+	s->flying_count += op->kind != IO_POLL;
 }
 
 /* Prepares what there is room for; does what is better done synchronously, within limits. */
@@ -194,6 +196,9 @@ static void uring_fill(struct io *io, bool *ret_left)
 		sync_bytes += op->size_bytes;
 		io_do_sync(io, io_take_queued(io));
 	}
+	/* These take what room the others leave in the submission ring. */
+	while (!list_is_empty(&io->polls) && io_uring_sq_space_left(&s->ring) > 0)
+		uring_prepare(s, container_of(list_pop(&io->polls), struct io_op, link));
 }
 
 /* Takes the result of one attempt: the operation is complete, or goes round again. */
@@ -202,6 +207,11 @@ static void uring_take(struct io *io, struct io_op *op, int raw)
 	struct uring_state *s = io->state;
 	bool complete;
 
+	if (op->kind == IO_POLL) {
+		op->result = raw;
+		io_complete_poll(io, op);
+		return;
+	}
 	list_remove(&op->link);
 	s->flying_count--;
 	if (op->kind == IO_OPEN) {
@@ -286,7 +296,7 @@ static void uring_die(struct io *io)
 		node = s->flying.prev;
 		list_remove(node);
 		list_prepend(&sync, node);
-		s->flying_count--;
+		s->flying_count -= container_of(node, struct io_op, link)->kind != IO_POLL;
 	}
 	if (s->flying_count > 0)
 		uring_cancel_wait(s);
@@ -301,8 +311,14 @@ static void uring_die(struct io *io)
 	list_splice(&s->again, &s->flying);
 	list_splice(&s->again, &sync);
 	while ((node = list_pop(&s->again))) {
+		struct io_op *op = container_of(node, struct io_op, link);
+
+		if (op->kind == IO_POLL) {
+			list_append(&io->polls, node); /* by poll(2) from now on */
+			continue;
+		}
 		io->statistics.fallbacks++;
-		io_do_sync(io, container_of(node, struct io_op, link));
+		io_do_sync(io, op);
 	}
 	io_event_set(s->event_fd);
 }
@@ -359,16 +375,22 @@ static int uring_turn(struct io *io, bool wait, uint64_t timeout_usec)
 	do {
 		if (s->dead) {
 			io_turn_sync(io);
-			left = io->queued_count > 0;
+			if (io->poll_count > 0)
+				io_poll_wait(io, -1,
+					     list_is_empty(&io->done) && !io_is_busy(io) ?
+						     deadline_usec : 0);
+			/* A foreign loop is not told of what is polled: it has to look. */
+			left = io->queued_count > 0 || io->poll_count > 0;
 			break;
 		}
 		uring_fill(io, &left);
-		sleep = wait && list_is_empty(&io->done) && s->flying_count > 0;
+		sleep = wait && list_is_empty(&io->done) &&
+			(s->flying_count > 0 || io->poll_count > 0);
 		r = uring_enter(io, sleep, deadline_usec);
 		if (!s->dead)
 			uring_reap(io);
 		/* Attempts that go round again are no completions. */
-	} while (r == 0 && wait && list_is_empty(&io->done) && io_is_busy(io));
+	} while (r == 0 && wait && list_is_empty(&io->done) && io_can_wait(io));
 
 	/* What goes round again, or is read here, waits for a turn, not for the kernel. */
 	if (left || !list_is_empty(&s->again))
@@ -409,9 +431,11 @@ static void uring_cancel(struct io *io)
 		op->result = -ECANCELED;
 		io_complete(io, op);
 	}
-	if (s->dead || s->flying_count == 0)
+	if (s->dead || list_is_empty(&s->flying))
 		return;
-	/* Without room there is none: what is in flight ends by itself. */
+	/* Without room there is none: what is in flight ends by itself, but for polls. */
+	if (io->poll_count > 0)
+		(void)io_uring_submit(&s->ring);
 	sqe = io_uring_get_sqe(&s->ring);
 	if (!sqe)
 		return;

@@ -59,6 +59,8 @@ int io_init(struct io *io, const struct io_options *options, const char **ret_hi
 	memset(io, 0, sizeof(*io));
 	list_init(&io->queued);
 	list_init(&io->done);
+	list_init(&io->polls);
+	io->poll_fd = -1;
 	io->options = *options;
 	if (io->options.queue_depth == 0)
 		io->options.queue_depth = IO_QUEUE_DEPTH_DEFAULT;
@@ -86,17 +88,25 @@ void io_done(struct io *io)
 		return;
 	assert(io->in_flight == 0);
 	assert(io->queued_count == 0);
+	assert(io->poll_count == 0);
 	io->method->done(io);
+	if (io->poll_fd >= 0)
+		close(io->poll_fd);
+	io->poll_fd = -1;
 	io->method = NULL;
 }
 
 void io_submit(struct io *io, struct io_op *op)
 {
-	assert(op->kind == IO_OPEN || (op->size_bytes > 0 && op->size_bytes <= 1u << 30));
+	assert(op->kind != IO_READ || (op->size_bytes > 0 && op->size_bytes <= 1u << 30));
 
 	op->result = 0;
 	op->progress = 0;
 	op->retries = 0;
+	if (op->kind == IO_POLL) {
+		io_poll_add(io, op);
+		return;
+	}
 	if (op->kind == IO_OPEN) {
 		op->file = (struct io_file){ .fd = -1 };
 		io->statistics.opens++;
@@ -112,7 +122,7 @@ int io_turn(struct io *io, bool wait, uint64_t timeout_usec)
 	uint64_t begin_usec, usec;
 	int r;
 
-	if (!list_is_empty(&io->done) || !io_is_busy(io))
+	if (!list_is_empty(&io->done) || !io_can_wait(io))
 		wait = false;
 	io->statistics.turns++;
 	if (!wait)
@@ -143,10 +153,15 @@ void io_drain(struct io *io)
 		op->result = -ECANCELED;
 		io_complete(io, op);
 	}
-	if (io->in_flight > 0)
+	while (!list_is_empty(&io->polls)) {
+		op = container_of(io->polls.next, struct io_op, link);
+		op->result = -ECANCELED;
+		io_complete_poll(io, op);
+	}
+	if (io_can_wait(io))
 		io->method->cancel(io);
 	/* Results on the done list do not end the wait here: io_turn() would not sleep. */
-	while (io->in_flight > 0 && r >= 0) {
+	while (io_can_wait(io) && r >= 0) {
 		struct list done;
 
 		list_init(&done);
@@ -155,7 +170,7 @@ void io_drain(struct io *io)
 		list_splice(&done, &io->done);
 		list_splice(&io->done, &done);
 	}
-	assert(io->in_flight == 0);
+	assert(!io_can_wait(io));
 	io->draining = false;
 }
 

@@ -21,6 +21,7 @@
 #include "uring/list.h"
 
 #define IO_PROBES_MAX 16u
+#define IO_POLLS_MAX 8u
 
 enum io_method_id {
 	IO_METHOD_AUTO,
@@ -32,6 +33,7 @@ enum io_method_id {
 enum io_kind {
 	IO_OPEN, /* path -> file, with its stat */
 	IO_READ, /* file, offset, size -> buffer */
+	IO_POLL, /* file -> which of events are there: see io_submit() */
 };
 
 /* What stat(2) says of an opened file, as far as it matters. */
@@ -60,7 +62,9 @@ struct io_op {
 	uint64_t offset;
 	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
 	bool async;              /* to the kernel's workers at once: submitting must not sleep */
-	int32_t result;          /* bytes read (short: end of file), 0 of IO_OPEN, negative errno */
+	uint32_t events;         /* IO_POLL: those of poll(2); POLLERR and POLLHUP always count */
+	int32_t result;          /* bytes read (short: end of file), 0 of IO_OPEN, events that are
+				  * there of IO_POLL, negative errno */
 	uint32_t progress;       /* private: bytes read so far */
 	unsigned retries;        /* private: EAGAIN met */
 };
@@ -109,6 +113,9 @@ struct io {
 	struct list done;        /* completed, not yet taken */
 	unsigned in_flight;      /* started, not completed */
 	unsigned queued_count;
+	struct list polls;       /* IO_POLL that the method has no hold of: see io-poll.c */
+	unsigned poll_count;     /* all IO_POLL that have not completed */
+	int poll_fd;             /* epoll of methods that cannot poll by themselves, or -1 */
 	bool draining;           /* nothing is tried again: see io_drain() */
 	struct io_statistics statistics;
 	/* private to io.c: what io_probe_nowait() remembers */
@@ -129,7 +136,12 @@ int io_init(struct io *io, const struct io_options *options, const char **ret_hi
 /* Ends an io that has nothing in flight (asserted): see io_drain(). */
 void io_done(struct io *io);
 
-/* Queues an operation. Never fails: failure is the op's result. */
+/*
+ * Queues an operation. Never fails: failure is the op's result. An IO_POLL completes once, when one
+ * of its events is there or at the next turn if it is there already. It is neither queued nor in
+ * flight as far as the counts below go, since it may wait for ever; only IO_POLLS_MAX of them may
+ * wait at a time.
+ */
 void io_submit(struct io *io, struct io_op *op);
 
 /*
@@ -151,6 +163,12 @@ void io_drain(struct io *io);
 static inline bool io_is_busy(const struct io *io)
 {
 	return io->queued_count > 0 || io->in_flight > 0;
+}
+
+/* True if there is anything that io_turn() could wait for. */
+static inline bool io_can_wait(const struct io *io)
+{
+	return io_is_busy(io) || io->poll_count > 0;
 }
 
 /* The method's event_fd. It is reset by io_turn(), which may find nothing after a wake-up. */

@@ -319,10 +319,13 @@ static int io_fault_turn(struct io *io, bool wait, uint64_t timeout_usec)
 	int r = 0;
 
 	io_event_clear(f->event_fd);
+	if (io->poll_count > 0)
+		io_poll_wait(io, -1,
+			     wait && !io_is_busy(io) ? io_deadline_usec(timeout_usec) : 0);
 	io_fault_start(io);
 	f->turn++;
 	io_fault_run(io);
-	while (wait && list_is_empty(&io->done)) {
+	while (wait && list_is_empty(&io->done) && io_is_busy(io)) {
 		uint64_t next = io_fault_next_turn(f);
 
 		if (next == UINT64_MAX) {
@@ -344,7 +347,9 @@ static int io_fault_event_fd(struct io *io)
 {
 	struct io_fault *f = io->state;
 
-	return io_event_make(&f->event_fd);
+	int r = io_event_make(&f->event_fd);
+
+	return r < 0 ? r : io_poll_event_fd(io, r);
 }
 
 /* Ends what would never end; the rest ends by itself. */
