@@ -157,6 +157,18 @@ int archive_set_pattern(struct archive *archive)
 	return r < 0 ? message_error("Bad pattern \"%s\": %s", settings->pattern, text) : 0;
 }
 
+/* A follower is told so before files are opened. */
+static int archive_set_follow(struct archive *archive)
+{
+	const struct settings *settings = archive->settings;
+	int r;
+
+	if (settings->action != ACTION_SHOW || !settings->seen[OPTION_FOLLOW])
+		return 0;
+	r = jscan_set_follow(archive->engine, 1);
+	return r < 0 ? message_error("Failed to set up following: %s", strerror(-r)) : 0;
+}
+
 int archive_open(struct archive *archive, const struct settings *settings)
 {
 	int r;
@@ -173,6 +185,8 @@ int archive_open(struct archive *archive, const struct settings *settings)
 		return message_error("Failed to set up: %s", strerror(-r));
 	jscan_set_problem_handler(archive->engine, problems_add, &archive->problems);
 	r = trace_open(&archive->trace, archive->engine, settings->trace);
+	if (r >= 0)
+		r = archive_set_follow(archive);
 	if (r >= 0)
 		r = archive_set_pattern(archive);
 	if (r >= 0)

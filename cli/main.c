@@ -12,7 +12,8 @@
  *
  * SIGINT and SIGTERM let the scan end between two entries, so that output and --stats are whole;
  * then the program dies by that signal, as a shell expects. A second one kills at once. SIGPIPE
- * kills, unless a pager reads: see pager.c.
+ * kills, unless a pager reads: see pager.c. But a follower is meant to be ended by either: it says
+ * what is to be said at the end, and exits with 0.
  */
 #include <errno.h>
 #include <locale.h>
@@ -111,6 +112,7 @@ static int main_run(const struct settings *settings)
 int main(int argc, char **argv)
 {
 	struct settings settings;
+	bool follows;
 	int r, status;
 
 	(void)argc;
@@ -118,13 +120,17 @@ int main(int argc, char **argv)
 	setlocale(LC_NUMERIC, "C"); /* for the numbers of --stats */
 	main_set_signals();
 	r = settings_parse(&settings, argv);
+	/* The end of a follower's reader is its own, not an accident. */
+	if (r > 0 && settings.action == ACTION_SHOW && settings.seen[OPTION_FOLLOW])
+		signal(SIGPIPE, SIG_IGN);
 	if (r > 0)
 		status = main_run(&settings);
 	else
 		status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	follows = settings.action == ACTION_SHOW && settings.seen[OPTION_FOLLOW];
 	settings_done(&settings);
 	pager_close();
-	if (main_signal)
+	if (main_signal && !follows)
 		raise(main_signal);
 	return status;
 }

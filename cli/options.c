@@ -117,16 +117,16 @@ const struct option_row option_table[OPTION_COUNT] = {
 			"Shorten long lines to the width of the terminal"),
 	[OPTION_ALL] = ROW("all", 'a', NONE, OUTPUT, NULL,
 			   "Print long and unprintable values as they are"),
-	[OPTION_FOLLOW] = REFUSED("follow", 'f', NONE, OUTPUT,
-			"is not supported yet"),
+	[OPTION_FOLLOW] = ROW("follow", 'f', NONE, OUTPUT, NULL,
+			"Print the last entries (10) of the latest boot, then new ones as they come"),
 	[OPTION_NO_TAIL] =
 		ROW("no-tail", 0, NONE, OUTPUT, NULL, "Print all entries, whatever -n says"),
 	[OPTION_TRUNCATE_NEWLINE] = ROW("truncate-newline", 0, NONE, OUTPUT, NULL,
 					"Print only the first line of a message"),
 	[OPTION_QUIET] =
 		ROW("quiet", 'q', NONE, OUTPUT, NULL, "No notices, no lines between boots"),
-	[OPTION_SYNCHRONIZE_ON_EXIT] = REFUSED("synchronize-on-exit", 0, REQUIRED, OUTPUT,
-			"is not supported yet"),
+	[OPTION_SYNCHRONIZE_ON_EXIT] = ROW("synchronize-on-exit", 0, REQUIRED, OUTPUT, "BOOL",
+			"Accepted; there is no daemon to wait for"),
 
 	[OPTION_NO_PAGER] = ROW("no-pager", 0, NONE, PAGER, NULL,
 				"Print to the terminal, without a pager"),

@@ -103,6 +103,11 @@ void problems_add(void *userdata, const struct jscan_problem *problem)
 		message_error("Failed to find catalog entry: %s", strerror(-problem->error));
 		return;
 	}
+	if (problem->reason == JSCAN_REASON_WATCH) { /* nor here: it only takes longer */
+		message_notice("Files cannot be watched (%s); looking at them every 100 ms.",
+			       strerror(-problem->error));
+		return;
+	}
 	problems->count++;
 	/* Most of it may be lacking, so this is said also without --strict. */
 	if (problem->reason == JSCAN_REASON_UNPACK && !problems->quiet)

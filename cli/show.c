@@ -86,7 +86,11 @@ static int show_position(struct show *show)
 		r = jscan_seek_after_cursor(engine, show->after_cursor);
 	if (r < 0)
 		return message_error("Failed to seek to cursor: %s", strerror(-r));
-	if (settings->lines == 0 || settings->lines == LINES_ALL)
+	if (settings->lines == LINES_ALL)
+		return 0;
+	if (settings->seen[OPTION_FOLLOW] && !show_is_tail(show))
+		return 0; /* from the cursor on, without end */
+	if (settings->lines == 0 && !settings->seen[OPTION_FOLLOW])
 		return 0; /* show_no_lines() looks at one entry */
 	r = show_is_tail(show) ? jscan_set_tail(engine, settings->lines) :
 				 jscan_set_limit(engine, settings->lines);
@@ -126,7 +130,9 @@ static int show_check_fields(struct show *show)
 	const struct settings *settings = show->settings;
 	const struct jscan_entry *entry;
 
-	if (settings->mode != JSCAN_MODE_CAT || settings->lines == 0)
+	/* A follower would wait for it. */
+	if (settings->mode != JSCAN_MODE_CAT || settings->lines == 0 ||
+	    settings->seen[OPTION_FOLLOW])
 		return 0;
 	for (size_t i = 0; i < settings->field_count; i++)
 		if (!show_field_is_valid(settings->fields[i]) &&
@@ -239,7 +245,7 @@ static int show_scan(struct show *show)
 	uint64_t before;
 	int r;
 
-	if (show->settings->lines == 0)
+	if (show->settings->lines == 0 && !show->settings->seen[OPTION_FOLLOW])
 		return show_no_lines(show);
 	r = show_attach(show);
 	if (r < 0)
@@ -286,6 +292,9 @@ static int show_run(struct show *show)
 	if (!settings->seen[OPTION_FOLLOW])
 		pager_open(settings);
 	r = show_scan(show);
+	/* A follower is meant to be stopped: what comes at the end is printed all the same. */
+	if (settings->seen[OPTION_FOLLOW] && r >= 0)
+		return show_cursor(show);
 	if (r < 0 || show->stopped)
 		return r;
 	if (r == 0 && !settings->quiet)
@@ -303,6 +312,9 @@ int show(struct archive *archive, bool *ret_stopped)
 
 	if (r <= 0)
 		return r;
+	if (archive->settings->seen[OPTION_FOLLOW] && archive->settings->standard_input)
+		return message_error("The --follow switch is not supported in conjunction with "
+				     "reading from STDIN.");
 	r = show_position(&show);
 	if (r >= 0)
 		r = show_check_fields(&show);

@@ -31,6 +31,7 @@ PAGES = {
     'statistics': ('jscan_statistics', 'count what a scan does'),
     'questions about the archive': ('jscan_questions', 'boots, fields, files and counts'),
     'gaps': ('jscan_gaps', 'what an archive lacks'),
+    'following': ('jscan_follow', 'go on with what comes in'),
     'verification': ('jscan_verification', 'check files for consistency'),
 }
 

@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/discover.h"
 #include "engine/engine.h"
+#include "engine/follow.h"
 
 /* Users that --user shows the system's files to as well: those of the system, of services with a
  * user made up for them, nobody, and those of containers. */
@@ -22,16 +24,6 @@
 #define DISCOVER_NOBODY_UID 65534u
 #define DISCOVER_CONTAINER_UID_MIN 524288u
 #define DISCOVER_CONTAINER_UID_MAX 1879048191u
-
-/* What of a directory is wanted. */
-struct discover_scope {
-	const char *machine;       /* the only ID to enter; NULL: any */
-	const char *log_namespace; /* as jscan_places has it; NULL: the default */
-	bool deeper;               /* sub-directories are entered */
-	bool all_names;            /* whatever the file is called */
-	bool system, user;         /* else: these kinds of names */
-	uid_t uid;
-};
 
 /* The length of a name without what tells of compression, which is not the writer's. */
 static size_t discover_plain_size(const char *name)
@@ -86,8 +78,7 @@ static bool discover_is_system_uid(uid_t uid)
 	       (uid >= DISCOVER_CONTAINER_UID_MIN && uid <= DISCOVER_CONTAINER_UID_MAX);
 }
 
-/* True if a file is of the kinds that are wanted. */
-static bool discover_wants_file(const struct discover_scope *scope, const char *name)
+bool discover_wants_file(const struct discover_scope *scope, const char *name)
 {
 	char prefix[32];
 
@@ -146,8 +137,7 @@ static bool discover_is_canonical(const char *path)
 	return same;
 }
 
-/* Joins two parts of a path. */
-static char *discover_join(const char *directory, const char *name)
+char *discover_join(const char *directory, const char *name)
 {
 	size_t size = strlen(directory);
 	char *path;
@@ -159,21 +149,19 @@ static char *discover_join(const char *directory, const char *name)
 	return path;
 }
 
-/* True if PATH is a directory, links followed. */
-static bool discover_is_directory(const char *path)
+bool discover_is_directory(const char *path)
 {
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* True if a directory's name, an ID and perhaps a namespace behind it, is one to enter. */
-static bool discover_wants_directory(const struct discover_scope *scope, const char *name)
+bool discover_wants_directory(const struct discover_scope *scope, const char *name)
 {
 	const char *dot = strchr(name, '.'), *wanted = scope->log_namespace;
 	char hex[JSCAN_ID_TEXT_SIZE];
 
-	if (!scope->deeper || !discover_is_id(name, dot ? (size_t)(dot - name) : strlen(name), hex))
+	if (!discover_is_id(name, dot ? (size_t)(dot - name) : strlen(name), hex))
 		return false;
 	if (scope->machine && strcasecmp(hex, scope->machine) != 0)
 		return false;
@@ -184,22 +172,42 @@ static bool discover_wants_directory(const struct discover_scope *scope, const c
 	return wanted && *wanted && strcmp(wanted + (*wanted == '+'), dot + 1) == 0;
 }
 
-/* Adds what a directory holds. */
-static int discover_list(struct jscan *e, const char *path, const struct discover_scope *scope)
+/* A file has been found: a new one, or while a follower looks again one that it may know. */
+static int discover_offer(struct jscan *e, const char *path, bool canonical)
 {
-	struct discover_scope inner = *scope;
 	struct source *s;
-	struct dirent **entries = NULL;
-	int count = scandir(path, &entries, discover_may_be_read, discover_compare), r = 0;
-	bool canonical = count > 0 && discover_is_canonical(path);
+	int r;
 
+	if (follow_is_watching(e))
+		return follow_offer(e, path);
+	r = engine_add_source(e, path, &s);
+	if (r == 0)
+		s->canonical = canonical;
+	return r;
+}
+
+/* Adds what a directory holds, and its sub-directories if DEEPER. */
+static int discover_list(struct jscan *e, const struct discover_origin *origin, const char *path,
+			 bool deeper)
+{
+	const struct discover_scope *scope = &origin->scope;
+	struct dirent **entries = NULL;
+	bool canonical;
+	int count, r = 0;
+
+	/* Watched before it is read, so that nothing comes in between. */
+	if (follow_is_watching(e))
+		r = follow_watch(e, origin, path, deeper);
+	if (r < 0)
+		return r;
+	count = scandir(path, &entries, discover_may_be_read, discover_compare);
 	if (count < 0)
 		return -errno;
-	inner.deeper = false;
+	canonical = count > 0 && discover_is_canonical(path);
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
 		bool journal = discover_wants_file(scope, name);
-		bool id = !journal && discover_wants_directory(scope, name);
+		bool id = !journal && deeper && discover_wants_directory(scope, name);
 		bool regular = entries[i]->d_type == DT_REG;
 		char *child = NULL;
 
@@ -208,11 +216,9 @@ static int discover_list(struct jscan *e, const char *path, const struct discove
 			r = child ? 0 : -ENOMEM;
 		}
 		if (r == 0 && journal && (regular || !discover_is_directory(child))) {
-			r = engine_add_source(e, child, &s);
-			if (r == 0)
-				s->canonical = canonical && regular;
+			r = discover_offer(e, child, canonical && regular);
 		} else if (r == 0 && id && discover_is_directory(child)) {
-			int error = discover_list(e, child, &inner);
+			int error = discover_list(e, origin, child, false);
 
 			if (error == -ENOMEM)
 				r = error;
@@ -227,20 +233,111 @@ static int discover_list(struct jscan *e, const char *path, const struct discove
 	return r;
 }
 
-int discover_glob(struct jscan *e, const char *pattern)
+/* Frees an origin. */
+static void discover_origin_free(struct discover_origin *o)
 {
-	struct source *s;
+	if (!o)
+		return;
+	free(o->path);
+	free(o->machine);
+	free(o->log_namespace);
+	free(o);
+}
+
+void discover_done(struct jscan *e)
+{
+	struct discover_origin *o;
+
+	while ((o = e->origins)) {
+		e->origins = o->next;
+		discover_origin_free(o);
+	}
+}
+
+/* Remembers where files were looked for. */
+static int discover_remember(struct jscan *e, const char *path, const struct discover_scope *scope,
+			     struct discover_origin **ret_origin)
+{
+	struct discover_origin *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return -ENOMEM;
+	o->path = strdup(path);
+	if (scope) {
+		o->scope = *scope;
+		o->machine = scope->machine ? strdup(scope->machine) : NULL;
+		o->log_namespace = scope->log_namespace ? strdup(scope->log_namespace) : NULL;
+		o->scope.machine = o->machine;
+		o->scope.log_namespace = o->log_namespace;
+	} else {
+		o->pattern = true;
+	}
+	if (!o->path || (scope && ((scope->machine && !o->machine) ||
+				   (scope->log_namespace && !o->log_namespace)))) {
+		discover_origin_free(o);
+		return -ENOMEM;
+	}
+	o->next = e->origins;
+	e->origins = o;
+	*ret_origin = o;
+	return 0;
+}
+
+/* Adds what a pattern names. */
+static int discover_match(struct jscan *e, const struct discover_origin *origin)
+{
 	glob_t found;
-	int r = glob(pattern, GLOB_NOCHECK, NULL, &found);
+	int r = origin->literal ? GLOB_NOMATCH : glob(origin->path, GLOB_NOCHECK, NULL, &found);
 
 	if (r == GLOB_NOSPACE)
 		return -ENOMEM;
-	if (r != 0)
-		return engine_add_source(e, pattern, &s);
-	for (size_t i = 0; i < found.gl_pathc && r == 0; i++)
-		r = engine_add_source(e, found.gl_pathv[i], &s);
+	if (r != 0) {
+		r = follow_is_watching(e) ? follow_watch_file(e, origin, origin->path) : 0;
+		return r < 0 ? r : discover_offer(e, origin->path, false);
+	}
+	for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
+		if (follow_is_watching(e))
+			r = follow_watch_file(e, origin, found.gl_pathv[i]);
+		r = r < 0 ? r : discover_offer(e, found.gl_pathv[i], false);
+	}
 	globfree(&found);
 	return r;
+}
+
+int discover_file(struct jscan *e, const char *pattern, bool literal)
+{
+	struct discover_origin *origin;
+	int r = discover_remember(e, pattern, NULL, &origin);
+
+	if (r < 0)
+		return r;
+	origin->literal = literal;
+	return discover_match(e, origin);
+}
+
+/* Adds what a directory and its sub-directories hold. */
+static int discover_directory(struct jscan *e, const char *path, const struct discover_scope *scope)
+{
+	struct discover_origin *origin;
+	int r = discover_remember(e, path, scope, &origin);
+
+	return r < 0 ? r : discover_list(e, origin, path, true);
+}
+
+int discover_again(struct jscan *e)
+{
+	for (const struct discover_origin *o = e->origins; o; o = o->next) {
+		int r = o->pattern ? discover_match(e, o) : discover_list(e, o, o->path, true);
+
+		if (r == -ENOMEM)
+			return r; /* else it has gone, or is not there yet */
+	}
+	return 0;
+}
+
+int discover_enter(struct jscan *e, const struct discover_origin *origin, const char *path)
+{
+	return discover_list(e, origin, path, false);
 }
 
 /* This machine's ID as 32 hex digits; empty where it is not known. */
@@ -281,7 +378,7 @@ static int discover_usual(struct jscan *e, const char *root, struct discover_sco
 		if (!path)
 			return -ENOMEM;
 		scope->machine = usual[i].local ? NULL : machine;
-		r = discover_list(e, path, scope);
+		r = discover_directory(e, path, scope);
 		if (r < 0 && r != -ENOMEM && r != -ENOENT)
 			problem_report_path(e, path, JSCAN_REASON_OPEN, r,
 					    "the directory cannot be read");
@@ -297,7 +394,6 @@ int discover_places(struct jscan *e, const struct jscan_places *places)
 	const char *root = places->root && strcmp(places->root, "/") != 0 ? places->root : "";
 	char machine[JSCAN_ID_TEXT_SIZE];
 	struct discover_scope scope = {
-		.deeper = true,
 		.all_names = !(places->flags & (JSCAN_PLACES_SYSTEM | JSCAN_PLACES_USER)),
 		.system = places->flags & JSCAN_PLACES_SYSTEM,
 		.user = places->flags & JSCAN_PLACES_USER,
@@ -305,7 +401,7 @@ int discover_places(struct jscan *e, const struct jscan_places *places)
 	};
 
 	if (places->directory)
-		return discover_list(e, places->directory, &scope);
+		return discover_directory(e, places->directory, &scope);
 	scope.log_namespace = places->log_namespace;
 	if (!*root && !(places->flags & JSCAN_PLACES_ALL_MACHINES)) {
 		discover_machine_id(machine);

@@ -6,6 +6,7 @@
  * before the engine sleeps.
  */
 #include "engine/drive.h"
+#include "engine/follow.h"
 #include "engine/grep-scan.h"
 
 #include <assert.h>
@@ -136,6 +137,8 @@ static int drive_load(struct jscan *e)
 	}
 	if (r < 0)
 		return r == -EBUSY ? -EAGAIN : r;
+	if (unlikely(e->reader.damage_count && follow_doubts(e, s)))
+		return -EAGAIN;
 	for (unsigned i = 0; i < e->reader.damage_count; i++)
 		problem_report_damage(s, &e->reader.damage[i]);
 	entry_view(&e->entry, e, s, &ref->entry, &e->reader);
@@ -351,7 +354,10 @@ int drive_next_step(struct jscan *e)
 {
 	int r;
 
+	e->held_back = false;
 	if (e->grep && e->shown >= e->limit)
+		return 0;
+	if (e->follow && atomic_load(&e->stop))
 		return 0;
 	for (;;) {
 		r = drive_fill(e, 1);
@@ -401,4 +407,6 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 void jscan_stop(struct jscan *e)
 {
 	atomic_store(&e->stop, true);
+	if (e->follow)
+		follow_stop(e);
 }

@@ -15,6 +15,8 @@
 
 #include "config.h"
 #include "engine/cursor.h"
+#include "engine/discover.h"
+#include "engine/follow.h"
 #include "engine/limits.h"
 #include "engine/pipeline.h"
 #include "engine/unpack.h"
@@ -115,13 +117,14 @@ static void engine_close_sources(struct jscan *e)
 			continue;
 		if (image_op_is_read(op))
 			image_pool_complete(&e->pool, op);
-		else
+		else if (op->kind == IO_OPEN)
 			source_opened(container_of(op, struct source, open_op));
 	}
 	for (size_t i = 0; i < e->source_count; i++) {
 		e->sources[i]->refs = 0;
 		source_close(e->sources[i]);
 	}
+	follow_close(e);
 }
 
 struct jscan *jscan_free(struct jscan *e)
@@ -130,7 +133,7 @@ struct jscan *jscan_free(struct jscan *e)
 		return NULL;
 	e->problem_handler = NULL;
 	e->sinks_begun = false;
-	pipeline_free(e, engine_check(e) < 0);
+	pipeline_free(e, e->fork_mark && engine_check(e) < 0);
 	if (e->io_there && engine_check(e) == 0) {
 		engine_close_sources(e);
 		for (size_t i = 0; i < e->source_count; i++)
@@ -141,6 +144,8 @@ struct jscan *jscan_free(struct jscan *e)
 		for (size_t i = 0; i < e->source_count; i++)
 			source_free(e->sources[i]);
 	} /* else: a child after fork(): ring and images are its parent's */
+	follow_free(e);
+	discover_done(e);
 	free(e->sources);
 	merge_done(&e->merge);
 	match_done(&e->match);
@@ -172,11 +177,8 @@ void engine_set_io(struct jscan *e, const struct io_method *method, void *state)
 
 /* ---- which files ------------------------------------------------------------------------ */
 
-int engine_add_source(struct jscan *e, const char *path, struct source **ret_source)
+int engine_take_source(struct jscan *e, struct source *s)
 {
-	struct source *s;
-	int r;
-
 	if (e->source_count >= ENGINE_FILES_MAX)
 		return -ENFILE;
 	if (e->source_count == e->source_capacity) {
@@ -188,11 +190,23 @@ int engine_add_source(struct jscan *e, const char *path, struct source **ret_sou
 		e->sources = sources;
 		e->source_capacity = capacity;
 	}
-	r = source_new(e, path, &s);
-	if (r < 0)
-		return r;
 	s->added = (unsigned)e->source_count;
 	e->sources[e->source_count++] = s;
+	return 0;
+}
+
+int engine_add_source(struct jscan *e, const char *path, struct source **ret_source)
+{
+	struct source *s;
+	int r = source_new(e, path, &s);
+
+	if (r < 0)
+		return r;
+	r = engine_take_source(e, s);
+	if (r < 0) {
+		source_free(s);
+		return r;
+	}
 	*ret_source = s;
 	return 0;
 }
@@ -210,13 +224,12 @@ static int engine_check_adding(const struct jscan *e, unsigned flags, unsigned a
 int jscan_add_file(struct jscan *e, const char *path, unsigned flags)
 {
 	int r = engine_check_adding(e, flags, JSCAN_ADD_LITERAL);
-	struct source *s;
 
 	if (r < 0)
 		return r;
 	if (!path)
 		return -EINVAL;
-	return flags & JSCAN_ADD_LITERAL ? engine_add_source(e, path, &s) : discover_glob(e, path);
+	return discover_file(e, path, flags & JSCAN_ADD_LITERAL);
 }
 
 int jscan_add_directory(struct jscan *e, const char *path, unsigned flags)
@@ -503,7 +516,14 @@ int jscan_set_follow(struct jscan *e, int follow)
 
 	if (r < 0)
 		return r;
-	return follow ? -EOPNOTSUPP : 0;
+	if (!follow == !e->follow)
+		return 0;
+	if (e->phase != PHASE_OPEN || e->wave_runs)
+		return -EINVAL;
+	if (follow)
+		return follow_new(e);
+	follow_free(e);
+	return 0;
 }
 
 void jscan_set_problem_handler(struct jscan *e, jscan_problem_fn handler, void *userdata)

@@ -29,6 +29,7 @@ enum engine_phase {
 	PHASE_HEADS,  /* the merge gets its first candidates */
 	PHASE_TAIL,   /* reading backward over the entries to be shown forward */
 	PHASE_RUN,
+	PHASE_FOLLOW, /* all has been read: see follow.c */
 	PHASE_END,
 };
 
@@ -66,6 +67,8 @@ struct engine_position {
 /* A sink that is not ready is asked again after this. */
 #define HELD_BACK_USEC 1000u
 
+struct discover_origin;
+struct follow;
 struct grep_reader;
 struct pipeline;
 struct verification;
@@ -98,6 +101,8 @@ struct jscan {
 	unsigned open_count;
 	unsigned closing_count;   /* sources that are SOURCE_CLOSING */
 	uint64_t ahead_steps;     /* of the merge, when read-ahead was last looked at */
+	struct discover_origin *origins; /* where files were looked for */
+	struct follow *follow;    /* or NULL: the scan ends with the last entry */
 	struct match match;
 	struct grep *grep;        /* or NULL */
 	struct grep_reader *grep_reader; /* made when it is needed */
@@ -113,6 +118,7 @@ struct jscan {
 	bool wave_runs;
 	struct order order;
 	bool newest_known;
+	bool resumed;             /* what has come in since is read: see follow.c */
 	bool turned;              /* the tail has been counted, reading goes forward over it */
 	bool streams;             /* files are read ahead */
 	bool knows_heads;         /* the first entry of each is looked at, not only its header */
@@ -155,6 +161,8 @@ int engine_check(const struct jscan *engine);
 /* Tests: uses METHOD for all reads, with STATE of its own. Before the first step. */
 void engine_set_io(struct jscan *engine, const struct io_method *method, void *state);
 int engine_add_source(struct jscan *engine, const char *path, struct source **ret_source);
+/* Takes a source over, as the last one. */
+int engine_take_source(struct jscan *engine, struct source *s);
 
 /* ---- trace.c ---------------------------------------------------------------------------- */
 
@@ -170,6 +178,8 @@ int engine_start_io(struct jscan *engine);
  * complete if WAIT. 1: some sources are runnable; 0: none. */
 int engine_turn(struct jscan *engine, bool wait);
 
+/* Whether there is something that a turn could wait for. */
+bool engine_can_wait(const struct jscan *engine);
 
 /* What sinks have gathered is written before the engine sleeps. */
 int engine_before_sleep(struct jscan *engine);
@@ -210,11 +220,6 @@ void engine_keep_position(struct engine_position *position, const struct source 
 
 /* Puts the scan back to where positions are looked up. */
 void engine_reposition(struct jscan *engine);
-
-/* ---- discover.c ------------------------------------------------------------------------- */
-
-int discover_places(struct jscan *engine, const struct jscan_places *places);
-int discover_glob(struct jscan *engine, const char *pattern);
 
 /* ---- problem.c -------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/follow.h"
 #include "engine/grep-scan.h"
 
 /* Reads of one file ahead of its reader, at most. */
@@ -57,6 +58,8 @@ static void engine_complete(struct jscan *e)
 			continue;
 		if (image_op_is_read(op))
 			image_pool_complete(&e->pool, op);
+		else if (op->kind == IO_POLL)
+			follow_polled(e, op);
 		else
 			source_opened(container_of(op, struct source, open_op));
 	}
@@ -80,6 +83,11 @@ static void engine_settle(struct jscan *e)
 		list_append(&e->runnable, l);
 }
 
+bool engine_can_wait(const struct jscan *e)
+{
+	return io_is_busy(&e->io) || follow_is_idle(e);
+}
+
 int engine_turn(struct jscan *e, bool wait)
 {
 	int r;
@@ -91,7 +99,7 @@ int engine_turn(struct jscan *e, bool wait)
 		image_pool_trace_hits(&e->pool);
 	image_pool_start(&e->pool);
 	e->turns++;
-	wait = wait && io_is_busy(&e->io) && list_is_empty(&e->io.done);
+	wait = wait && engine_can_wait(e) && list_is_empty(&e->io.done);
 	r = io_turn(&e->io, wait, UINT64_MAX);
 	if (r < 0)
 		return r;
@@ -129,7 +137,7 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r < 0)
 			return r;
 		/* Turn after turn without anything to wait for: nothing will ever come. */
-		idle = r > 0 || e->held_back || io_is_busy(&e->io) ? 0 : idle + 1;
+		idle = r > 0 || e->held_back || engine_can_wait(e) ? 0 : idle + 1;
 		if (idle > 8)
 			return -EDEADLK;
 	}

@@ -140,6 +140,12 @@ int order_add_newest(struct order *o, const struct order_newest *newest)
 	return 0;
 }
 
+void order_forget_newest(struct order *o)
+{
+	for (uint32_t i = 0; i < o->boot_ids.count && i < o->boots_capacity; i++)
+		o->boots[i].ranked = false;
+}
+
 /* -1, 0 or 1. */
 static inline int order_three_way(uint64_t a, uint64_t b)
 {

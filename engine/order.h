@@ -63,6 +63,9 @@ int order_seqnum_id_number(struct order *o, const struct id128 *id, uint32_t *re
 /* Enters the newest entry of one more file, in the order in which files are numbered. */
 int order_add_newest(struct order *o, const struct order_newest *newest);
 
+/* Forgets all newest entries, so that they can be entered again. Numbers stay. */
+void order_forget_newest(struct order *o);
+
 /* Compares two different boots: -1, 0 (nothing is known of their order) or 1. */
 int order_compare_boots(const struct order *o, uint32_t a, uint32_t b);
 

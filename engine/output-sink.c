@@ -153,6 +153,8 @@ static int output_sink_write(void *userdata, const void *data, size_t size)
 
 			if (errno == EINTR)
 				continue;
+			if (errno == EPIPE && o->engine->follow)
+				return 1; /* nobody reads on: that is how following ends */
 			if (errno != EAGAIN)
 				return -errno;
 			poll(&p, 1, -1);
@@ -304,6 +306,7 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 		return r;
 	}
 	sink->output = &o->options;
+	sink->fd = fd;
 	return 0;
 }
 

@@ -153,7 +153,8 @@ bool pipeline_engage(struct jscan *e)
 
 	if (pipeline_has_rest(e))
 		return p->running;
-	if (e->options.jobs <= 1 || e->foreign || e->grep || e->pipeline_refused ||
+	/* A follower reads damage twice before it believes it, on one thread. */
+	if (e->options.jobs <= 1 || e->foreign || e->grep || e->follow || e->pipeline_refused ||
 	    e->batch.at < e->batch.count || e->batch.ended ||
 	    e->yielded < PIPELINE_BEGIN_ENTRIES || limit - e->yielded < PIPELINE_BEGIN_ENTRIES ||
 	    !pipeline_suits_sinks(e))

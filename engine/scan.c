@@ -9,7 +9,9 @@
 
 #include "engine/bounds.h"
 #include "engine/cursor.h"
+#include "engine/discover.h"
 #include "engine/engine.h"
+#include "engine/follow.h"
 #include "engine/grep-scan.h"
 #include "engine/pipeline.h"
 
@@ -140,6 +142,8 @@ int engine_open_step(struct jscan *e)
 	if (e->phase > PHASE_OPEN)
 		return 0;
 	r = engine_start_io(e);
+	if (r == 0 && e->follow)
+		r = e->backward ? -EINVAL : follow_begin(e);
 	if (r < 0)
 		return r;
 	r = engine_wave(e, source_step_header, NULL);
@@ -155,7 +159,7 @@ int engine_open_step(struct jscan *e)
 		e->usable_count += !e->sources[i]->error;
 	}
 	e->phase = PHASE_NEWEST;
-	return 0;
+	return e->follow ? follow_opened(e) : 0;
 }
 
 /* ---- positions -------------------------------------------------------------------------- */
@@ -265,7 +269,7 @@ void engine_reposition(struct jscan *e)
 	e->yielded = e->shown = 0;
 	e->skipped = 0;
 	e->last.known = e->beyond.known = false;
-	e->turned = false;
+	e->turned = e->resumed = false;
 	e->wave_runs = false;
 	e->until_is_checked = true;
 	e->merge.has_last = false;
@@ -387,6 +391,20 @@ static bool engine_wants_head(const struct source *s)
 	return s->candidate == CANDIDATE_UNKNOWN && merge_needs_head(&s->engine->merge, s);
 }
 
+/* What has come in is merged by itself, but for copies of what was yielded before. */
+static int engine_resume_merge(struct jscan *e)
+{
+	struct order_key last = e->merge.last;
+	const struct source *last_source = e->merge.last_source;
+	bool has_last = e->merge.has_last;
+	int r = merge_prepare(&e->merge, e, false);
+
+	e->merge.has_last = has_last;
+	e->merge.last = last;
+	e->merge.last_source = last_source;
+	return r;
+}
+
 /* One phase of getting ready. 1: the next phase; 0: ready to yield entries; -EAGAIN. */
 static int engine_prepare_phase(struct jscan *e)
 {
@@ -398,21 +416,32 @@ static int engine_prepare_phase(struct jscan *e)
 		return r < 0 ? r : 1;
 	case PHASE_NEWEST:
 		if (!e->newest_known && engine_has_several_ids(e)) {
+			order_forget_newest(&e->order);
 			r = engine_wave(e, source_step_newest, engine_wants_newest);
 			r = r < 0 ? r : engine_enter_newest(e);
 		}
 		break;
 	case PHASE_PLAN:
+		if (e->resumed)
+			break;
 		if (!e->wave_runs)
 			engine_rewind(e);
 		if (e->match.root && e->options.plan != JSCAN_PLAN_SCAN)
 			r = engine_wave(e, source_step_plan, NULL);
 		break;
 	case PHASE_GREP:
+		if (e->follow)
+			break; /* what it finds would soon be out of date */
 		engine_expect(e);
 		r = grep_scan_files(e);
 		break;
 	case PHASE_LOCATE:
+		if (e->resumed) {
+			e->streams = false;
+			e->knows_heads = true;
+			r = engine_resume_merge(e);
+			break;
+		}
 		engine_expect(e);
 		if (engine_must_locate(e) || e->turned)
 			r = engine_wave(e, source_step_locate, engine_wants_place);
@@ -425,7 +454,7 @@ static int engine_prepare_phase(struct jscan *e)
 		r = r < 0 ? r : merge_start(&e->merge, e);
 		if (r == 0)
 			engine_park_all(e);
-		if (r == 0 && (e->tail == UINT64_MAX || e->turned)) {
+		if (r == 0 && (e->tail == UINT64_MAX || e->turned || e->resumed)) {
 			e->phase = PHASE_RUN;
 			return 1;
 		}
@@ -439,6 +468,7 @@ static int engine_prepare_phase(struct jscan *e)
 		e->phase = PHASE_LOCATE;
 		return r < 0 ? r : 1;
 	case PHASE_RUN:
+	case PHASE_FOLLOW:
 	case PHASE_END:
 		return 0;
 	}
@@ -504,31 +534,51 @@ static bool engine_is_beyond(const struct jscan *e, const struct entry_object *e
 	return entry->realtime < e->since || (e->seek.set && entry->realtime > e->until);
 }
 
+/* The end of what there is: of the scan, or of a follower's pass. */
+static void engine_end(struct jscan *e)
+{
+	e->phase = e->follow ? PHASE_FOLLOW : PHASE_END;
+}
+
+/* True if as many entries have been yielded as were asked for. A follower's tail is only where it
+ * begins. */
+static inline bool engine_has_enough(const struct jscan *e)
+{
+	return (!e->grep && e->yielded >= e->limit) || (e->yielded >= e->tail && !e->follow);
+}
+
 int engine_next_candidate(struct jscan *e, struct source **ret_source)
 {
 	struct source *s;
 	int r;
 
-	while (unlikely(e->phase < PHASE_RUN)) {
-		r = engine_prepare_phase(e);
+	for (;;) {
+		while (unlikely(e->phase != PHASE_RUN)) {
+			if (e->phase == PHASE_END || (e->phase > PHASE_RUN && engine_has_enough(e)))
+				return 0;
+			r = e->phase == PHASE_FOLLOW ? follow_step(e) : engine_prepare_phase(e);
+			if (r < 0)
+				return r;
+		}
+		if (engine_has_enough(e))
+			return 0;
+		r = merge_pop(&e->merge, e, &s);
 		if (r < 0)
 			return r;
-	}
-	if (e->phase == PHASE_END || (!e->grep && e->yielded >= e->limit) ||
-	    e->yielded >= e->tail)
-		return 0;
-	do {
-		r = merge_pop(&e->merge, e, &s);
-		if (r <= 0) {
-			if (r == 0)
-				e->phase = PHASE_END;
-			return r;
+		if (unlikely(r == 0)) {
+			engine_end(e);
+			continue;
 		}
-	} while (engine_pass_over(e, s));
-	if (unlikely(engine_is_beyond(e, &s->entry))) {
+		if (engine_pass_over(e, s))
+			continue;
+		if (likely(!engine_is_beyond(e, &s->entry)))
+			break;
 		engine_keep_position(&e->beyond, s, &s->entry);
-		e->phase = PHASE_END;
-		return 0;
+		if (!e->follow) {
+			engine_end(e);
+			return 0;
+		}
+		source_consume(s); /* later entries can be earlier ones, when the clock is put back */
 	}
 	e->yielded++;
 	*ret_source = s;

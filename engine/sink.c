@@ -57,6 +57,7 @@ int sink_add(struct sink_list *list, const struct jscan_sink_ops *ops, void *use
 	}
 	sink->formats = !sink->ops.entry;
 	sink->userdata = userdata;
+	sink->fd = -1;
 	sink->buffer.bytes.limit = SINK_BUFFER_BYTES_MAX;
 	sink->ops.begin = sink->ops.begin ? sink->ops.begin : sink_begin_none;
 	sink->ops.problem = sink->ops.problem ? sink->ops.problem : sink_problem_none;

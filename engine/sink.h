@@ -38,6 +38,7 @@ struct jscan_buffer {
 struct sink {
 	struct jscan_sink_ops ops;
 	void *userdata;
+	int fd;                       /* built-in: that it writes to; else -1 */
 	bool formats;                 /* format and write, instead of entry */
 	const struct output_options *output; /* built-in: which fields it needs */
 	struct jscan_buffer buffer;

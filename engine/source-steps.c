@@ -11,6 +11,7 @@
 
 #include "engine/bounds.h"
 #include "engine/engine.h"
+#include "engine/follow.h"
 #include "engine/grep-scan.h"
 #include "engine/source.h"
 #include "engine/unpack.h"
@@ -100,8 +101,35 @@ int source_step_header(struct source *s)
 	if (r < 0)
 		return r;
 	s->header_known = true;
+	s->snapshot = s->journal.header.n_entries;
 	chain_init_global(&s->chain, &s->journal);
+	follow_keep_open(s);
 	return 0;
+}
+
+int source_step_refresh(struct source *s)
+{
+	uint64_t size =
+		s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
+	char detail[HEADER_DETAIL_SIZE];
+	const uint8_t *bytes = NULL;
+	struct journal journal;
+	int r;
+
+	do {
+		r = size ? window_get(&s->window, 0, size, &bytes) : 0;
+		if (r == 0)
+			r = header_parse(bytes, size, s->window.size_bytes, &journal, detail);
+		if (r == 0) {
+			s->journal = journal;
+			s->header_tries = 0;
+			chain_init_global(&s->chain, &s->journal);
+			return 0;
+		}
+	} while (r != -EAGAIN && source_header_again(s, bytes, size));
+	if (r != -EAGAIN)
+		s->header_tries = 0;
+	return r;
 }
 
 /* The machine that an entry says it is from; 262 prefers it to the header's. */
@@ -449,6 +477,45 @@ void source_rewind(struct source *s, bool backward)
 	s->window.run_begin = s->window.run_end = 0;
 }
 
+void source_resume(struct source *s, uint64_t index)
+{
+	struct source_walk *walk = &s->walk;
+
+	plan_done(&s->plan);
+	s->plan.ready = true;
+	s->horizon = UINT64_MAX;
+	walk->backward = false;
+	walk->located = true;
+	walk->index = index;
+	walk->at = walk->count = 0;
+	walk->entry_bytes = 0;
+	s->drained = false;
+	s->candidate = CANDIDATE_UNKNOWN;
+}
+
+int source_find_position(struct source *s, const struct engine_position *position,
+			 uint64_t *ret_index)
+{
+	const struct engine_seek seek = {
+		.kind = SEEK_PLACE,
+		.has_seqnum = true,
+		.has_monotonic = true,
+		.has_realtime = true,
+		.seqnum_id = position->seqnum_id,
+		.boot_id = position->entry.boot_id,
+		.seqnum = position->entry.seqnum,
+		.monotonic = position->entry.monotonic,
+		.realtime = position->entry.realtime,
+	};
+
+	return source_start_index(s, &seek, false, ret_index);
+}
+
+int source_find_after(struct source *s, uint64_t seqnum, uint64_t *ret_index)
+{
+	return source_place_index(s, source_test_seqnum, seqnum, true, ret_index);
+}
+
 /* Reports the damage that ended a chain. */
 static void source_report_chain(struct source *s, int error)
 {
@@ -613,12 +680,18 @@ int source_step_candidate(struct source *s)
 		}
 		if (unlikely(walk->last_offset && (walk->backward ? offset >= walk->last_offset
 								  : offset <= walk->last_offset))) {
+			if (walk->index - walk->count + walk->at < s->replayed_end) {
+				walk->at++; /* the plan has had it */
+				continue;
+			}
 			problem_report(s, JSCAN_REASON_CHAIN, -EBADMSG, offset,
 				       "an entry array goes back");
 			source_skip_offset(s, offset);
 			continue;
 		}
 		r = object_entry(&s->journal, &s->window, offset, &s->entry);
+		if (unlikely(r < 0 && r != -EAGAIN && follow_doubts_entry(s, offset)))
+			continue;
 		if (r == 0 && unlikely(walk->entry_bytes + s->entry.size >
 				       SOURCE_OVERLAP_MAX * s->window.size_bytes)) {
 			problem_report(s, JSCAN_REASON_LIMIT, -EBADMSG, offset,

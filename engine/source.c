@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "engine/follow.h"
 #include "engine/grep-scan.h"
 #include "engine/unpack.h"
 
@@ -81,6 +82,7 @@ void source_free(struct source *s)
 	if (s->take_fd && s->given_fd >= 0)
 		close(s->given_fd);
 	free(s->path);
+	free(s->found);
 	free(s);
 }
 
@@ -178,8 +180,11 @@ static void source_canonicalize(struct source *s, int fd)
 	if (n <= 0 || (size_t)n >= sizeof(target) || target[0] != '/')
 		return;
 	path = strndup(target, (size_t)n);
-	if (path) {
-		free(s->path);
+	if (path && strcmp(path, s->path) == 0) {
+		free(path);
+	} else if (path) {
+		free(s->found);
+		s->found = s->path;
 		s->path = path;
 	}
 }
@@ -200,6 +205,12 @@ void source_opened(struct source *s)
 		source_wake(s);
 		return;
 	}
+	if (op->result < 0 && s->header_known && follow_relocate(s)) {
+		source_forget_open(s);
+		source_set_state(s, SOURCE_CLOSED);
+		source_wake(s);
+		return;
+	}
 	if (op->result < 0) {
 		source_forget_open(s);
 		source_fail(s, JSCAN_REASON_OPEN, op->result, "cannot be opened");
@@ -210,6 +221,11 @@ void source_opened(struct source *s)
 	    (s->stat.device != op->stat.device || s->stat.inode != op->stat.inode)) {
 		close(op->file.fd);
 		source_forget_open(s);
+		if (follow_relocate(s)) {
+			source_set_state(s, SOURCE_CLOSED);
+			source_wake(s);
+			return;
+		}
 		source_fail(s, JSCAN_REASON_OPEN, -ESTALE, "another file has taken its place");
 		source_wake(s);
 		return;
@@ -274,8 +290,11 @@ void source_fail(struct source *s, enum jscan_reason reason, int error, const ch
 	unpack_drop(s);
 	s->candidate = CANDIDATE_NONE;
 	s->drained = true;
-	problem_report(s, reason, error, 0, detail);
-	s->engine->stats.files_failed++;
+	/* What turns up while following may not be complete yet: it is tried again. */
+	if (!s->arriving) {
+		problem_report(s, reason, error, 0, detail);
+		s->engine->stats.files_failed++;
+	}
 	if (!s->image_there)
 		source_set_state(s, SOURCE_FAILED);
 	else if (s->refs == 0)

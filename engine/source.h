@@ -57,6 +57,7 @@ struct source {
 	struct jscan *engine;
 	char *path;              /* as found, then canonical once opened */
 	bool canonical;          /* it is so already */
+	char *found;             /* ... as found, if that is something else */
 	unsigned added;          /* position in the order of adding */
 	uint32_t number;         /* position in the order of files: see engine_number_files() */
 	uint32_t file;           /* for shared_key(): no other source ever has it */
@@ -84,6 +85,15 @@ struct source {
 	struct image image;
 	bool image_there;
 	struct journal journal;
+	/* of a follower: see follow.c */
+	uint64_t snapshot;       /* entries that the header had when it was read last */
+	uint64_t replayed_end;   /* elements before it may have been yielded by a plan */
+	uint64_t doubted;        /* offset of an entry that was read again before it was believed */
+	bool looked_at;          /* since that was noticed */
+	bool arriving;           /* not among the engine's sources yet */
+	bool stale;              /* something has changed in it */
+	bool gone;               /* its name is another's, or nobody's */
+	bool dropped;            /* to be freed */
 	uint64_t horizon; /* offset of the last entry of the snapshot, UINT64_MAX if not needed */
 	struct window window;
 	uint64_t evictions;      /* of the pool when the window's run was last looked at */
@@ -160,6 +170,22 @@ void source_refresh_window(struct source *s);
 
 /* A range of the file may have changed: what of it is in memory is read again when it is wanted. */
 void source_forget(struct source *s, uint64_t offset, uint64_t size_bytes);
+
+/* Has the walk go on forward from an element of the chain, all of whose entries are tested one by
+ * one: sets of data objects lag behind a writer. */
+void source_resume(struct source *s, uint64_t index);
+
+/* Reads the header again, if it can be understood: s->snapshot stays as it was. 0, -EAGAIN, or why
+ * it cannot be. */
+int source_step_refresh(struct source *s);
+
+/* The first element behind an entry of another file, as journalctl looks for it. */
+struct engine_position;
+int source_find_position(struct source *s, const struct engine_position *position,
+			 uint64_t *ret_index);
+
+/* The first element behind a sequence number. */
+int source_find_after(struct source *s, uint64_t seqnum, uint64_t *ret_index);
 
 /* Puts the walk back to its start, to be located anew in this direction. */
 void source_rewind(struct source *s, bool backward);

@@ -108,6 +108,19 @@ void image_pool_done(struct image_pool *pool)
 	pool->private = NULL;
 }
 
+void image_pool_shrink(struct image_pool *pool, uint64_t keep_bytes)
+{
+	struct image_pool_private *p = pool->private;
+
+	while (p->cached_bytes > keep_bytes) {
+		struct image_range *range =
+			container_of(p->cached.next, struct image_range, link);
+
+		frames_uncache(pool, range);
+		frames_free_range(pool, range);
+	}
+}
+
 /* Bytes that a pending read counts for, if it is an expected one. */
 static uint64_t image_read_expected_bytes(const struct image_read *read)
 {

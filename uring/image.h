@@ -124,6 +124,9 @@ int image_pool_init(struct image_pool *pool, struct io *io, uint64_t budget_byte
 /* Ends a pool whose images are all closed. */
 void image_pool_done(struct image_pool *pool);
 
+/* Gives back frames that closed images have left, beyond KEEP_BYTES. */
+void image_pool_shrink(struct image_pool *pool, uint64_t keep_bytes);
+
 /*
  * Opens an image of FILE, SIZE_BYTES long, with room to grow to GROW_BYTES (at least SIZE_BYTES).
  * BLOCK_SHIFT is 12 to 21. -ENOMEM when address space is short.

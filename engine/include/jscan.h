@@ -348,8 +348,9 @@ enum jscan_reason {
 				   * for a MESSAGE_ID that is no ID, else the output's
 				   * catalog_error. Once an entry and lookup; path is the
 				   * catalog's */
-	JSCAN_REASON_UNPACK       /* a compressed file could be unpacked in part only, and is used
+	JSCAN_REASON_UNPACK,      /* a compressed file could be unpacked in part only, and is used
 				   * as far as that goes; offset is in the compressed file */
+	JSCAN_REASON_WATCH        /* a follower cannot watch any more, and looks at intervals */
 };
 
 /* Something that could not be read. The scan goes on without it. Borrowed for the call. */
@@ -443,7 +444,8 @@ JSCAN_API int jscan_timeout(struct jscan *engine, uint64_t *ret_usec);
 JSCAN_API int jscan_process(struct jscan *engine);
 
 /* Makes a running jscan_run() return as if a sink had answered 1. The one function that may be
- * called from a signal handler or another thread. */
+ * called from a signal handler or another thread. It also wakes a jscan_next() that waits for a
+ * follower's next entry, and has it answer 0. */
 JSCAN_API void jscan_stop(struct jscan *engine);
 
 /* ---- sinks ------------------------------------------------------------------------------ */
@@ -909,8 +911,26 @@ struct jscan_verify_options {
 JSCAN_API int jscan_verify(struct jscan *engine, const struct jscan_verify_options *options,
 			   jscan_verify_fn callback, void *userdata);
 
-/* Goes on after the last entry and waits for more, across rotation. This release answers
- * -EOPNOTSUPP. */
+/* ---- following -------------------------------------------------------------------------- */
+/*
+ * Goes on after the last entry and waits for more: in files that grow, are renamed and made anew as
+ * journals are rotated, or turn up in the directories that were added, and their sub-directories.
+ * (Of files that were added by name, what later has that name is followed, too.) It is said before
+ * the files are opened, else the answer is -EINVAL; a backward scan cannot follow: -EINVAL when it
+ * is driven.
+ *
+ * jscan_run() then blocks until a sink or jscan_stop() stops it, or the reader of a built-in
+ * output's pipe or connection goes away, as if the output had answered 1; jscan_next() blocks until
+ * there is an entry, and answers 0 after jscan_stop(); jscan_process() answers 0 while there is
+ * none, and the descriptor of jscan_fd() wakes. A limit still ends the scan; a tail only says where
+ * it begins; entries beyond the upper bound are left out. Nothing runs while nothing happens.
+ *
+ * Entries come as they are found. Those found together are merged in the usual order, those found
+ * later come after them, whatever their times. An entry is found once its writer has told of it, by
+ * changing its file's length or setting it anew, which inotify reports. Where watches have run out
+ * this is told as a problem (JSCAN_REASON_WATCH), and all files are looked at every 100 ms. Files on
+ * network file systems are not reported on when others write to them.
+ */
 JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
 
 #ifdef __cplusplus
