@@ -118,7 +118,7 @@ const struct option_row option_table[OPTION_COUNT] = {
 	[OPTION_ALL] = ROW("all", 'a', NONE, OUTPUT, NULL,
 			   "Print long and unprintable values as they are"),
 	[OPTION_FOLLOW] = ROW("follow", 'f', NONE, OUTPUT, NULL,
-			"Print the last entries (10) of the latest boot, then new ones as they come"),
+			"The last entries (10) of the latest boot, then new ones"),
 	[OPTION_NO_TAIL] =
 		ROW("no-tail", 0, NONE, OUTPUT, NULL, "Print all entries, whatever -n says"),
 	[OPTION_TRUNCATE_NEWLINE] = ROW("truncate-newline", 0, NONE, OUTPUT, NULL,

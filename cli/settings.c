@@ -343,7 +343,6 @@ static int settings_apply_filter(struct settings *settings, struct words *words,
 static int settings_apply(struct settings *settings, struct words *words, const struct word *word)
 {
 	const char *value = word->value;
-	bool ignored;
 	int r;
 
 	settings->seen[word->id] = true;
@@ -353,11 +352,6 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	if (option_table[word->id].section == SECTION_COMMANDS)
 		settings->action = settings_action(word->id);
 	switch (word->id) {
-	case OPTION_SYNCHRONIZE_ON_EXIT:
-		if (value_boolean(value, &ignored) < 0)
-			return message_error("Failed to parse boolean argument to "
-					     "'--synchronize-on-exit': %s", value);
-		return 1;
 	case OPTION_VERIFY_KEY:
 		settings->verify_key = value;
 		settings->action = ACTION_VERIFY;

@@ -20,8 +20,8 @@ struct discover_scope {
 	uid_t uid;
 };
 
-/* A place that was named: a directory with the sub-directories that its scope takes, or a pattern of
- * files. */
+/* A place that was named: a directory with the sub-directories that its scope takes, or a pattern
+ * of files. */
 struct discover_origin {
 	struct discover_origin *next;
 	bool pattern;

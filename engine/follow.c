@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Following live files. A follower makes passes: each reads what there is up to a snapshot, which is
- * the number of entries in every header, in the order of the merge; then it is idle until a writer
- * tells of more. Passes end before events are looked at, so that files are only ever changed, added
- * or dropped while no entry of theirs is on its way.
+ * Following live files. A follower makes passes: each reads what there is up to a snapshot, which
+ * is the number of entries in every header, in the order of the merge; then it is idle until a
+ * writer tells of more. Passes end before events are looked at, so that files are only ever
+ * changed, added or dropped while no entry of theirs is on its way.
  *
  * Nothing that is in memory of a file outlives a pass: images are closed when a follower becomes
  * idle, and opened anew, by a descriptor that is kept, when their file has changed. So nothing that
@@ -226,7 +226,7 @@ void follow_polled(struct jscan *e, struct io_op *op)
 	for (size_t i = 0; i < f->output_count; i++) {
 		struct follow_output *o = &f->outputs[i];
 
-		/* Half a connection that is shut is no reason to stop, but is not asked for again. */
+		/* Half a connection that is shut is no reason to stop, and not asked for again. */
 		if (op != &o->poll.op || !(op->result > 0 && op->result & (POLLERR | POLLHUP)))
 			continue;
 		o->poll.waits = false;

@@ -578,7 +578,7 @@ int engine_next_candidate(struct jscan *e, struct source **ret_source)
 			engine_end(e);
 			return 0;
 		}
-		source_consume(s); /* later entries can be earlier ones, when the clock is put back */
+		source_consume(s); /* those that come may be earlier: the clock can be set */
 	}
 	e->yielded++;
 	*ret_source = s;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for descriptors where the method cannot do it by itself: by poll(2) when a turn waits, and
- * by an epoll descriptor that stands for all of them in a foreign loop. An operation is on io->polls
- * from its submission until it has completed (a ring takes it from there: then it is the ring's).
+ * Waiting for descriptors where the method cannot do it by itself: by poll(2) when a turn waits,
+ * and by an epoll descriptor that stands for all of them in a foreign loop. An operation is on
+ * io->polls from its submission until it has completed (a ring takes it from there: then it is the
+ * ring's).
  */
 #include "uring/io-private.h"
 
@@ -19,7 +20,7 @@ static void io_poll_control(struct io *io, int how, const struct io_op *op)
 	/* The bits of poll(2) and epoll are the same. */
 	struct epoll_event event = { .events = op->events, .data.ptr = NULL };
 
-	/* What cannot be polled, as regular files, is always ready: poll(2) says so at each turn. */
+	/* What cannot be polled, as regular files, is always ready: poll(2) says so. */
 	if (io->poll_fd >= 0)
 		(void)epoll_ctl(io->poll_fd, how, op->file.fd, &event);
 }

@@ -4,8 +4,9 @@
  *
  * An operation in flight is in one of three places: on `again` (its next attempt is to be
  * prepared), or on `flying` (it has a submission entry, which the kernel has taken or will take at
- * the next submit; in the order of preparation; polls among them are not counted), or already completed. A turn fills the submission
- * ring from `again` and the io's queue, enters the kernel once, and moves what has completed.
+ * the next submit; in the order of preparation; polls among them are not counted), or already
+ * completed. A turn fills the submission ring from `again` and the io's queue, enters the kernel
+ * once, and moves what has completed.
  * `flying` never outgrows either ring, so that neither can overflow.
  *
  * Opens are openat on the ring (the kernel opens what is in its caches at once and gives the rest

@@ -928,8 +928,8 @@ JSCAN_API int jscan_verify(struct jscan *engine, const struct jscan_verify_optio
  * Entries come as they are found. Those found together are merged in the usual order, those found
  * later come after them, whatever their times. An entry is found once its writer has told of it, by
  * changing its file's length or setting it anew, which inotify reports. Where watches have run out
- * this is told as a problem (JSCAN_REASON_WATCH), and all files are looked at every 100 ms. Files on
- * network file systems are not reported on when others write to them.
+ * this is told as a problem (JSCAN_REASON_WATCH), and all files are looked at every 100 ms. Of
+ * files on network file systems nothing is reported when other machines write to them.
  */
 JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
 
