@@ -6,6 +6,9 @@
 #include "engine/engine.h"
 #include "engine/merge-private.h"
 
+/* So many files of a lane may be looked into before their turn. */
+#define MERGE_SOON_FILES 16u
+
 /* A file has entries and can be read. */
 static bool merge_takes(const struct source *s)
 {
@@ -203,6 +206,27 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 	return merge_new_groups(m, &e->order);
 }
 
+/* True if a file of a lane will probably have its turn: what the files before it can have at most
+ * is not enough. Its first candidate is then looked for along with theirs. */
+static bool merge_is_soon(const struct merge_lane *lane, const struct source *s)
+{
+	const struct jscan *e = s->engine;
+	uint64_t wanted = e->tail < e->limit ? e->tail : e->limit, before = 0;
+
+	if (!s->plan.root)
+		return false;
+	for (size_t i = lane->at; i < lane->count && i < lane->at + MERGE_SOON_FILES; i++) {
+		const struct source *other = lane->sources[i];
+
+		if (other == s)
+			return true;
+		before += other->plan.root ? other->plan.root->count_max : 0;
+		if (before / 2 >= wanted)
+			return false;
+	}
+	return false;
+}
+
 bool merge_needs_head(const struct merge *m, const struct source *s)
 {
 	const struct merge_lane *lane;
@@ -212,7 +236,7 @@ bool merge_needs_head(const struct merge *m, const struct source *s)
 	if (m->mode != MERGE_SEQNUM || m->knows_heads)
 		return true;
 	lane = &m->lanes[m->lane_of[s->number]];
-	return lane->sources[lane->at] == s;
+	return lane->sources[lane->at] == s || merge_is_soon(lane, s);
 }
 
 /*

@@ -203,11 +203,13 @@ int plan_resolve(struct plan *p, const struct journal *j, struct window *w,
 static int plan_fill(struct plan_node *node, const struct journal *j, struct window *w,
 		     uint64_t index, bool backward)
 {
-	uint64_t first = index;
+	uint64_t first = index, tail = chain_tail_index(&node->term->chain);
 	int r;
 
 	if (backward)
 		first = index + 1 > PLAN_OFFSETS ? index + 1 - PLAN_OFFSETS : 0;
+	if (first < tail && tail <= index)
+		first = tail;
 	r = chain_get_many(&node->term->chain, j, w, first, PLAN_OFFSETS, node->term->offsets);
 	if (r < 0) {
 		node->term->offset_count = 0;

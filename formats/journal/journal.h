@@ -343,6 +343,13 @@ int chain_get_many(struct chain *c, const struct journal *j, struct window *w, u
 int chain_peek_tail(struct chain *c, const struct journal *j, struct window *w, bool last,
 		    uint64_t *ret_offset);
 
+/* The index of the first element of the last array where a hint leads to it; else 0. What comes
+ * before it may take long to walk to. */
+static inline uint64_t chain_tail_index(const struct chain *c)
+{
+	return c->tail_count && c->inline_offset ? c->count - c->tail_count : 0;
+}
+
 /* What a bisection compares an element with: 0, and in *ret_order a negative number if the element
  * is before the wanted place, 0 if it is at it, a positive one if it is after it; or -EAGAIN, a
  * soft error if the element cannot be read, or any other error, which ends the bisection. */

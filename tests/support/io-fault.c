@@ -248,6 +248,7 @@ static void io_fault_complete(struct io *io, struct io_fault_flight *flight)
 static void io_fault_start(struct io *io)
 {
 	struct io_fault *f = io->state;
+	bool reads = false;
 	struct io_op *op;
 
 	while (io->in_flight < io->options.queue_depth && (op = io_take_queued(io))) {
@@ -256,9 +257,11 @@ static void io_fault_start(struct io *io)
 		if (!flight)
 			abort();
 		flight->op = op;
+		reads = reads || op->kind == IO_READ;
 		flight->never = f->never;
 		io_fault_schedule(f, flight);
 	}
+	f->waves += reads;
 	if (io->in_flight > f->in_flight_peak)
 		f->in_flight_peak = io->in_flight;
 }

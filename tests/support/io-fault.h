@@ -45,6 +45,7 @@ struct io_fault {
 	uint64_t failures;            /* errors given by rules */
 	uint64_t cancelled;
 	unsigned in_flight_peak;
+	uint64_t waves;               /* turns that started reads: one waits for another */
 	/* private */
 	uint64_t random;
 	uint64_t turn;
