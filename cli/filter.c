@@ -62,7 +62,7 @@ static int filter_add_units(struct archive *archive)
 
 	if (archive->settings->unit_count + archive->settings->user_unit_count == 0)
 		return 1;
-	r = units_find(archive, &units);
+	r = units_find(archive, false, &units);
 	if (r >= 0)
 		r = units_match(archive, &units, false);
 	units_done(&units);

@@ -123,7 +123,7 @@ static int invocations_unit(struct archive *archive, const char *option, struct 
 				     option);
 	if (given > 1)
 		return message_error("Using %s with multiple units is not supported.", option);
-	r = units_find(archive, units);
+	r = units_find(archive, true, units);
 	if (r == -ENODATA)
 		return message_error("No matching unit found for '%s' in journal.", text);
 	if (r < 0)
@@ -186,7 +186,9 @@ static int invocations_have(struct archive *archive, const jscan_id *id)
 	int r;
 
 	jscan_match_flush(archive->engine);
-	r = invocations_match(archive, id);
+	r = filter_add_boot(archive);
+	if (r >= 0)
+		r = invocations_match(archive, id);
 	return r < 0 ? r : jscan_next(archive->engine, &entry);
 }
 

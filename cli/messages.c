@@ -25,8 +25,9 @@ static const char *message_colour(enum message_level level, enum jscan_colours c
 	case MESSAGE_ERROR:
 		return "\033[0;1;31m";
 	case MESSAGE_WARNING:
-		return colours == JSCAN_COLOURS_16 ? "\033[0;1;33m"
-						   : "\033[0;1;33m\033[0;1;38:5:185m";
+		return colours == JSCAN_COLOURS_16    ? "\033[0;1;33m"
+		       : colours == JSCAN_COLOURS_256 ? "\033[0;1;33m\033[0;1;38:5:185m"
+						      : "\033[0;1;38:5:185m";
 	case MESSAGE_NOTICE:
 		return "\033[0;1;39m";
 	default:

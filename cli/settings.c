@@ -255,7 +255,7 @@ static int settings_file(struct settings *settings, const char *path)
 /* Appends a value to a list. */
 static int settings_append(char ***list, size_t *count, const char *value)
 {
-	return list_add(list, count, value, strlen(value)) < 0 ? message_memory() : 1;
+	return list_append(list, count, value, strlen(value)) < 0 ? message_memory() : 1;
 }
 
 /* The action that an option stands for. */

@@ -16,6 +16,12 @@
 #include "stamp.h"
 #include "table.h"
 
+/* Colours of JSON. */
+#define TABLE_GREEN "\033[0;32m"
+#define TABLE_BLUE "\033[0;1;34m"
+#define TABLE_WHITE "\033[0;1;39m"
+#define TABLE_NORMAL "\033[0m"
+
 void table_init(struct table *table, const struct table_column *columns, size_t count)
 {
 	*table = (struct table){ .columns = columns, .column_count = count };
@@ -143,9 +149,10 @@ static void table_print_text(const struct table *table, bool heading)
 }
 
 /* Prints a string of JSON. What can stand here has no other characters to escape. */
-static void table_print_string(const char *text)
+static void table_print_string(const char *text, bool coloured)
 {
 	putchar('"');
+	fputs(coloured ? TABLE_GREEN : "", stdout);
 	for (; *text; text++)
 		if (*text == '"' || *text == '\\')
 			printf("\\%c", *text);
@@ -153,12 +160,18 @@ static void table_print_string(const char *text)
 			printf("\\u%04x", *text);
 		else
 			putchar(*text);
+	fputs(coloured ? TABLE_NORMAL : "", stdout);
 	putchar('"');
 }
 
 /* Prints the table as an array of objects; PRETTY: a member on each line. */
 static void table_print_json(const struct table *table, bool pretty)
 {
+	struct look look;
+	bool coloured;
+
+	look_init(&look);
+	coloured = look.colours != JSCAN_COLOURS_NONE;
 	putchar('[');
 	for (size_t i = 0; i < table->cell_count; i++) {
 		size_t at = i % table->column_count;
@@ -168,13 +181,16 @@ static void table_print_json(const struct table *table, bool pretty)
 			fputs(pretty ? (i ? ",\n\t{\n" : "\n\t{\n") : (i ? ",{" : "{"), stdout);
 		else
 			fputs(pretty ? ",\n" : ",", stdout);
-		printf(pretty ? "\t\t\"%s\" : " : "\"%s\":", column->key);
+		fputs(pretty ? "\t\t" : "", stdout);
+		table_print_string(column->key, coloured);
+		fputs(pretty ? " : " : ":", stdout);
 		if (table->cells[i].none)
-			fputs("null", stdout);
+			fputs(coloured ? TABLE_WHITE "null" TABLE_NORMAL : "null", stdout);
 		else if (column->is_number)
-			printf("%lld", (long long)table->cells[i].number);
+			printf("%s%lld%s", coloured ? TABLE_BLUE : "",
+			       (long long)table->cells[i].number, coloured ? TABLE_NORMAL : "");
 		else
-			table_print_string(table->cells[i].text);
+			table_print_string(table->cells[i].text, coloured);
 		if (at + 1 == table->column_count)
 			fputs(pretty ? "\n\t}" : "}", stdout);
 	}

@@ -175,19 +175,20 @@ static int unit_search_value(void *userdata, const void *data, size_t size)
 
 /* Adds the units that match PATTERNS, of those that FIELDS name anywhere. */
 static int unit_search_fields(struct archive *archive, char **patterns, const char *const *fields,
-			      char ***names, size_t *count)
+			      size_t field_count, char ***names, size_t *count)
 {
 	struct unit_search search = { patterns, names, count };
 	int r = 0;
 
-	for (; *fields && r >= 0; fields++)
-		r = jscan_list_field_values(archive->engine, *fields, unit_search_value, &search);
+	for (size_t i = 0; i < field_count && r >= 0; i++)
+		r = jscan_list_field_values(archive->engine, fields[i], unit_search_value, &search);
 	return r;
 }
 
 /* Turns what was given into names: one list from another. */
 static int units_find_kind(struct archive *archive, char **given, size_t given_count,
-			   const char *const *fields, char ***names, size_t *count)
+			   const char *const *fields, size_t field_count, char ***names,
+			   size_t *count)
 {
 	char **patterns = NULL;
 	size_t pattern_count = 0;
@@ -210,29 +211,30 @@ static int units_find_kind(struct archive *archive, char **given, size_t given_c
 		free(name);
 	}
 	if (r >= 0 && pattern_count > 0)
-		r = unit_search_fields(archive, patterns, fields, names, count);
+		r = unit_search_fields(archive, patterns, fields, field_count, names, count);
 	list_free(patterns);
 	return r;
 }
 
-int units_find(struct archive *archive, struct units *units)
+int units_find(struct archive *archive, bool own_only, struct units *units)
 {
-	static const char *const system_fields[] = { "_SYSTEMD_UNIT",  "COREDUMP_UNIT",
-						     "UNIT",           "OBJECT_SYSTEMD_UNIT",
-						     "_SYSTEMD_SLICE", NULL };
-	static const char *const user_fields[] = {
-		"_SYSTEMD_USER_UNIT",       "COREDUMP_USER_UNIT",  "USER_UNIT",
-		"OBJECT_SYSTEMD_USER_UNIT", "_SYSTEMD_USER_SLICE", NULL
-	};
+	/* First those of a unit's own entries, then those of others that are about it. */
+	static const char *const system_fields[] = { "_SYSTEMD_UNIT", "UNIT",
+						     "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT",
+						     "_SYSTEMD_SLICE" };
+	static const char *const user_fields[] = { "_SYSTEMD_USER_UNIT", "USER_UNIT",
+						   "OBJECT_SYSTEMD_USER_UNIT",
+						   "COREDUMP_USER_UNIT", "_SYSTEMD_USER_SLICE" };
+	size_t field_count = own_only ? 3 : 5;
 	const struct settings *settings = archive->settings;
 	int r;
 
 	*units = (struct units){ 0 };
 	r = units_find_kind(archive, settings->units, settings->unit_count, system_fields,
-			    &units->system, &units->system_count);
+			    field_count, &units->system, &units->system_count);
 	if (r >= 0)
 		r = units_find_kind(archive, settings->user_units, settings->user_unit_count,
-				    user_fields, &units->user, &units->user_count);
+				    user_fields, field_count, &units->user, &units->user_count);
 	if (r >= 0 && units->system_count + units->user_count == 0)
 		r = -ENODATA;
 	return r;

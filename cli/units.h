@@ -26,10 +26,11 @@ bool unit_is_pattern(const char *text);
 
 /*
  * Finds the units that are meant in the archive. -EINVAL: a name is bad; -ENODATA: there are only
- * patterns, and nothing matches them. Nothing is said about errors. units_done() is due in every
- * case.
+ * patterns, and nothing matches them. OWN_ONLY: patterns are compared with what names the units of
+ * their own entries, as when invocations are looked for. Nothing is said about errors.
+ * units_done() is due in every case.
  */
-int units_find(struct archive *archive, struct units *units);
+int units_find(struct archive *archive, bool own_only, struct units *units);
 void units_done(struct units *units);
 
 /* Adds the matches for the entries of all UNITS, as one group. OWN_ONLY: without core dumps and

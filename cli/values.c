@@ -114,12 +114,16 @@ int value_boolean(const char *text, bool *ret_value)
 
 int list_add(char ***list, size_t *count, const char *text, size_t size)
 {
-	char **grown, *copy;
-
 	for (size_t i = 0; i < *count; i++)
 		if (strlen((*list)[i]) == size && memcmp((*list)[i], text, size) == 0)
 			return 0;
-	copy = strndup(text, size);
+	return list_append(list, count, text, size);
+}
+
+int list_append(char ***list, size_t *count, const char *text, size_t size)
+{
+	char **grown, *copy = strndup(text, size);
+
 	if (!copy)
 		return -ENOMEM;
 	grown = reallocarray(*list, *count + 2, sizeof(char *));

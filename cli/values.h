@@ -26,6 +26,9 @@ int value_boolean(const char *text, bool *ret_value);
 /* Appends to the NULL-terminated list *LIST of *COUNT strings a copy of SIZE bytes of TEXT, unless
  * the list holds them. -ENOMEM. */
 int list_add(char ***list, size_t *count, const char *text, size_t size);
+
+/* The same, whatever the list holds. */
+int list_append(char ***list, size_t *count, const char *text, size_t size);
 /* Appends the non-empty items of the comma-separated TEXT. */
 int list_add_items(char ***list, size_t *count, const char *text);
 /* Appends a path as a pattern that stands for nothing else. */

@@ -129,6 +129,7 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 	free(part);
 	if (r < 0)
 		return r;
+	seek.parts = parts;
 	seek.has_seqnum = (parts & CURSOR_SEQNUM_ID) && (parts & CURSOR_SEQNUM);
 	seek.has_monotonic = (parts & CURSOR_BOOT_ID) && (parts & CURSOR_MONOTONIC);
 	seek.has_realtime = parts & CURSOR_REALTIME;
@@ -142,14 +143,12 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
 		  const struct entry_object *entry)
 {
-	if (seek->has_seqnum && (seek->seqnum != entry->seqnum ||
-				 memcmp(&seek->seqnum_id, seqnum_id, sizeof(*seqnum_id)) != 0))
-		return false;
-	if (seek->has_monotonic &&
-	    (seek->monotonic != entry->monotonic ||
-	     memcmp(&seek->boot_id, &entry->boot_id, sizeof(seek->boot_id)) != 0))
-		return false;
-	if (seek->has_realtime && seek->realtime != entry->realtime)
-		return false;
-	return !seek->has_hash || seek->hash == entry->xor_hash;
+	unsigned parts = seek->parts;
+
+	return (!(parts & CURSOR_SEQNUM_ID) || id128_equal(&seek->seqnum_id, seqnum_id)) &&
+	       (!(parts & CURSOR_SEQNUM) || seek->seqnum == entry->seqnum) &&
+	       (!(parts & CURSOR_BOOT_ID) || id128_equal(&seek->boot_id, &entry->boot_id)) &&
+	       (!(parts & CURSOR_MONOTONIC) || seek->monotonic == entry->monotonic) &&
+	       (!(parts & CURSOR_REALTIME) || seek->realtime == entry->realtime) &&
+	       (!(parts & CURSOR_HASH) || seek->hash == entry->xor_hash);
 }

@@ -19,7 +19,7 @@
 #include "uring/image.h"
 #include "uring/io.h"
 
-/* Where a scan is. Phases follow one another; a seek goes back to PHASE_PLAN. */
+/* Where a scan is. Phases follow one another; a seek goes back to PHASE_NEWEST. */
 enum engine_phase {
 	PHASE_OPEN,   /* every file is opened and its header read */
 	PHASE_NEWEST, /* the newest entry of every file, where the order needs them */
@@ -47,6 +47,7 @@ struct engine_seek {
 	bool has_seqnum, has_monotonic, has_realtime, has_hash;
 	struct id128 seqnum_id, boot_id;
 	uint64_t seqnum, monotonic, realtime, hash;
+	unsigned parts;       /* of a cursor: see cursor_is_at() */
 };
 
 /* A step over all sources, or over some, at once. */
@@ -107,6 +108,7 @@ struct jscan {
 	struct grep *grep;        /* or NULL */
 	struct grep_reader *grep_reader; /* made when it is needed */
 	struct engine_seek seek;
+	struct engine_seek first_place; /* of the first entry after a seek: merge-place.c */
 	bool backward;
 	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */
 	bool complete;            /* every entry between them, wherever it is */
@@ -210,6 +212,10 @@ int engine_rank_step(struct jscan *engine);
 /* Runs a step over all sources that WANTS says yes to (NULL: all that have not failed), or goes on
  * with it: 0 when all have answered, -EAGAIN. */
 int engine_wave(struct jscan *engine, source_step_fn step, bool (*wants)(const struct source *s));
+
+/* True if reading begins at a place that the caller named otherwise than by a sequence number: then
+ * files are compared by their clocks even if they all number their entries alike. */
+bool engine_is_placed_by_time(const struct jscan *e);
 
 /* Enters what source_step_newest() found of all files into the table of boots, once. */
 int engine_enter_newest(struct jscan *engine);

@@ -197,12 +197,13 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 		return -ENOMEM;
 	m->mode = MERGE_SEQNUM;
 	m->knows_heads = e->knows_heads;
-	if (merge_has_one_id(e))
+	if (merge_has_one_id(e) && !(engine_is_placed_by_time(e) && e->newest_known))
 		return merge_build_lanes(m, e);
 	r = merge_rank_boots(m, &e->order);
 	if (r < 0)
 		return r;
 	m->mode = r ? MERGE_RANK : MERGE_TIME;
+	m->at_place = e->seek.set && e->seek.kind == SEEK_PLACE && !e->turned;
 	return merge_new_groups(m, &e->order);
 }
 

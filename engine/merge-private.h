@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the merge share: merge.c, merge-prepare.c, merge-fold.c. */
+/* What the parts of the merge share: merge.c, merge-prepare.c, merge-fold.c, merge-place.c. */
 #ifndef ENGINE_MERGE_PRIVATE_H
 #define ENGINE_MERGE_PRIVATE_H
 
@@ -22,6 +22,14 @@ void merge_set_lane_limit(const struct merge *m, struct merge_lane *lane);
 
 /* Brings all stale candidates up to date. 0, -EAGAIN, or 1: the merge has gone over to the fold. */
 int merge_refresh(struct merge *m, struct jscan *e);
+
+/* ---- merge-place.c ---------------------------------------------------------------------- */
+
+/* merge_pop() for the first entry after a seek to a place. */
+int merge_pop_at_place(struct merge *m, struct jscan *e, struct source **ret_source);
+
+/* Whether a candidate has to be skipped since it does not lie beyond the first entry. */
+bool merge_is_within_bound(struct merge *m, const struct jscan *e, const struct source *s);
 
 /* ---- merge-fold.c ----------------------------------------------------------------------- */
 

@@ -58,6 +58,7 @@ void merge_done(struct merge *m)
 	free(m->ties);
 	free(m->best);
 	free(m->hashes);
+	free(m->unbounded);
 	*m = (struct merge){ 0 };
 }
 
@@ -232,9 +233,12 @@ static int merge_renew(struct merge *m, struct jscan *e, uint32_t *number)
 		if (unlikely(r < 0))
 			return r;
 		if (likely(r > 0)) {
-			if (likely(!merge_is_copy_of_last(m, s)))
+			bool copy = merge_is_copy_of_last(m, s);
+
+			if (likely(!copy &&
+				   !(m->unbounded && merge_is_within_bound(m, e, s))))
 				return merge_admit(m, e, s);
-			m->duplicates++;
+			m->duplicates += copy;
 			source_consume(s);
 			continue;
 		}
@@ -383,6 +387,8 @@ static struct source *merge_choose(struct merge *m, struct jscan *e)
 
 int merge_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 {
+	if (unlikely(m->at_place))
+		return merge_pop_at_place(m, e, ret_source);
 	for (;;) {
 		struct source *s;
 		int r;

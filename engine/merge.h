@@ -61,6 +61,9 @@ struct merge {
 	bool has_last;
 	struct order_key last;     /* of the entry yielded last */
 	const struct source *last_source;
+	bool at_place;             /* nothing is taken yet after a seek: merge-place.c */
+	struct order_key bound;    /* the first entry after a seek */
+	bool *unbounded;           /* by number: the candidate may not lie beyond the bound yet */
 	uint64_t duplicates, heap_steps, fold_steps;
 };
 

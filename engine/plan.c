@@ -383,25 +383,79 @@ static int plan_next_node(struct plan_node *node, const struct journal *j, struc
 struct plan_search {
 	const struct journal *journal;
 	struct window *window;
-	chain_test_fn test;
-	const void *userdata;
+	const struct plan_place *place;
 	bool backward;
 };
+
+/* The element at an index that chain_bisect() gave, or before it when reading backward. 1, 0,
+ * -EAGAIN. */
+static int plan_element(struct chain *chain, const struct plan_search *s, uint64_t index,
+			uint64_t *ret_offset)
+{
+	int r;
+
+	if (s->backward ? index-- == 0 : index >= chain->count)
+		return 0;
+	r = chain_get(chain, s->journal, s->window, index, ret_offset);
+	return format_error_is_soft(r) ? 0 : r;
+}
+
+/* The nearest element of a chain to an offset: at it, or beyond. 1, 0, -EAGAIN. */
+static int plan_nearest(struct chain *chain, const struct plan_search *s, uint64_t offset,
+			uint64_t *ret_offset)
+{
+	uint64_t index;
+	int r = chain_bisect_offset(chain, s->journal, s->window, offset + s->backward, &index);
+
+	if (r < 0)
+		return format_error_is_soft(r) ? 0 : r;
+	return plan_element(chain, s, index, ret_offset);
+}
+
+/* The nearest entry of a term to the place that is of the place's boot too. 1, 0, -EAGAIN. */
+static int plan_locate_in_boot(struct plan_node *node, const struct plan_search *s,
+			       uint64_t *ret_offset)
+{
+	const struct plan_place *place = s->place;
+	struct chain *boot = place->boot;
+	uint64_t index, in_boot, in_term;
+	int r = chain_bisect(boot, s->journal, s->window, place->boot_test, place->boot_userdata,
+			     s->backward, &index);
+
+	if (r < 0)
+		return format_error_is_soft(r) ? 0 : r;
+	r = plan_element(boot, s, index, &in_boot);
+	while (r > 0) {
+		uint64_t before = in_boot;
+
+		r = plan_nearest(&node->term->chain, s, in_boot, &in_term);
+		if (r > 0)
+			r = plan_nearest(boot, s, in_term, &in_boot);
+		if (r > 0 && in_boot == in_term) {
+			*ret_offset = in_term;
+			return 1;
+		}
+		/* Each step goes on in one direction, unless damage says otherwise. */
+		if (r > 0 && (s->backward ? in_boot >= before : in_boot <= before))
+			return 0;
+	}
+	return r;
+}
 
 /* plan_locate() for a term. */
 static int plan_locate_term(struct plan_node *node, const struct plan_search *s,
 			    uint64_t *ret_offset)
 {
 	uint64_t index;
-	int r = chain_bisect(&node->term->chain, s->journal, s->window, s->test, s->userdata,
-			     s->backward, &index);
+	int r = s->place->boot ? plan_locate_in_boot(node, s, ret_offset) : 0;
 
+	if (r != 0)
+		return r;
+	r = chain_bisect(&node->term->chain, s->journal, s->window, s->place->test,
+			 s->place->userdata, s->backward, &index);
 	if (r < 0)
 		return format_error_is_soft(r) ? 0 : r;
-	if (s->backward ? index-- == 0 : index >= node->term->chain.count)
-		return 0;
-	r = chain_get(&node->term->chain, s->journal, s->window, index, ret_offset);
-	return format_error_is_soft(r) ? 0 : r;
+	return plan_element(&node->term->chain, s, index, ret_offset);
 }
 
 /* plan_locate() for any node. Of a disjunction the nearest place counts, of a conjunction the
@@ -437,10 +491,10 @@ static int plan_locate_node(struct plan_node *node, const struct plan_search *s,
 	return any && (nearest || all);
 }
 
-int plan_locate(struct plan *p, const struct journal *j, struct window *w, chain_test_fn test,
-		const void *userdata, bool backward, uint64_t *ret_offset)
+int plan_locate(struct plan *p, const struct journal *j, struct window *w,
+		const struct plan_place *place, bool backward, uint64_t *ret_offset)
 {
-	const struct plan_search search = { j, w, test, userdata, backward };
+	const struct plan_search search = { j, w, place, backward };
 
 	return plan_locate_node(p->root, &search, ret_offset);
 }

@@ -52,12 +52,22 @@ void plan_done(struct plan *p);
 int plan_resolve(struct plan *p, const struct journal *j, struct window *w,
 		 struct payload_decoder *decoder);
 
+/* A place to read from. */
+struct plan_place {
+	chain_test_fn test;      /* bisects entries, by number or by realtime */
+	const void *userdata;
+	struct chain *boot;      /* if not NULL: this boot's entries, asked before TEST, and ... */
+	chain_test_fn boot_test; /* ... are bisected by this one */
+	const void *boot_userdata;
+};
+
 /*
- * The offset where reading the matches begins, at or behind a place, or with BACKWARD before it:
- * each term's own entries are bisected by TEST, as chain_bisect() does. 1, 0 (none), -EAGAIN.
+ * The offset where reading the matches begins, at or behind a place, or with BACKWARD before it
+ * (specification 9.3): for each term the nearest of its entries that is of the place's boot too, or
+ * else its own entries are bisected by TEST, as chain_bisect() does. 1, 0 (none), -EAGAIN.
  */
-int plan_locate(struct plan *p, const struct journal *j, struct window *w, chain_test_fn test,
-		const void *userdata, bool backward, uint64_t *ret_offset);
+int plan_locate(struct plan *p, const struct journal *j, struct window *w,
+		const struct plan_place *place, bool backward, uint64_t *ret_offset);
 
 /*
  * The nearest offset that matches: at or after FROM, or with BACKWARD at or before it. 1, 0 (none),

@@ -164,11 +164,13 @@ int engine_open_step(struct jscan *e)
 
 /* ---- positions -------------------------------------------------------------------------- */
 
-/* True if the files do not all number their entries alike: then the boots decide. */
+/* True if the files do not all number their entries alike, or not the place: the boots decide. */
 static bool engine_has_several_ids(const struct jscan *e)
 {
 	const struct source *first = NULL;
 
+	if (engine_is_placed_by_time(e))
+		return true;
 	for (size_t i = 0; i < e->source_count; i++) {
 		const struct source *s = e->sources[i];
 
@@ -264,8 +266,8 @@ static void engine_default_seek(struct jscan *e)
 
 void engine_reposition(struct jscan *e)
 {
-	if (e->phase > PHASE_PLAN)
-		e->phase = PHASE_PLAN;
+	if (e->phase > PHASE_NEWEST)
+		e->phase = PHASE_NEWEST;
 	e->yielded = e->shown = 0;
 	e->skipped = 0;
 	e->last.known = e->beyond.known = false;
@@ -298,11 +300,9 @@ static void engine_rewind(struct jscan *e)
 	}
 }
 
-/* The tail reaches back behind the lower bound: reading starts at the bound instead. */
-static int engine_turn_to_since(struct jscan *e)
+/* Reading starts at the place again, forward. */
+static int engine_turn_in_place(struct jscan *e)
 {
-	e->seek = (struct engine_seek){ .kind = SEEK_PLACE, .has_realtime = true,
-					.realtime = e->since };
 	for (size_t i = 0; i < e->source_count; i++) {
 		e->sources[i]->walk.consumed_offset = 0;
 		source_rewind(e->sources[i], false);
@@ -312,11 +312,21 @@ static int engine_turn_to_since(struct jscan *e)
 	return merge_prepare(&e->merge, e, false);
 }
 
+/* The tail reaches back behind the lower bound: reading starts at the bound instead. */
+static int engine_turn_to_since(struct jscan *e)
+{
+	e->seek = (struct engine_seek){ .kind = SEEK_PLACE, .has_realtime = true,
+					.realtime = e->since };
+	return engine_turn_in_place(e);
+}
+
 /* The tail has been counted: what was passed over backward is read forward. */
 static int engine_turn_round(struct jscan *e)
 {
 	if (e->skipped > 0 && e->skipped_realtime < e->since)
 		return engine_turn_to_since(e);
+	if (e->skipped == 0)
+		return engine_turn_in_place(e);
 	for (size_t i = 0; i < e->source_count; i++) {
 		struct source *s = e->sources[i];
 		uint64_t consumed = s->walk.consumed_offset;

@@ -297,19 +297,13 @@ static int source_place_index(struct source *s, chain_test_fn test, uint64_t val
 	return chain_bisect(&s->chain, &s->journal, &s->window, test, &value, backward, ret_index);
 }
 
-/*
- * Specification 8.2, steps 3 and 5: by a boot's own set of entries. 1: *ret_index; 0: the file does
- * not have that boot, or nothing on this side of the place in it.
- */
-static int source_place_monotonic(struct source *s, const struct engine_seek *seek, bool backward,
-				  uint64_t *ret_index)
+/* The entries of the boot that a place names. 1, 0: the file does not have it; -EAGAIN. */
+static int source_boot_chain(struct source *s, const struct engine_seek *seek,
+			     struct chain *ret_chain)
 {
 	char text[9 + JSCAN_ID_TEXT_SIZE] = "_BOOT_ID=";
 	struct data_object data;
-	struct chain chain;
-	uint64_t i, offset;
 	jscan_id id;
-	bool beyond;
 	int r;
 
 	memcpy(id.bytes, seek->boot_id.bytes, sizeof(id.bytes));
@@ -318,7 +312,24 @@ static int source_place_monotonic(struct source *s, const struct engine_seek *se
 			journal_hash(&s->journal, text, 9 + 32), &data);
 	if (r <= 0)
 		return r == -EAGAIN || r == -ENOMEM ? r : 0;
-	chain_init_data(&chain, &data);
+	chain_init_data(ret_chain, &data);
+	return 1;
+}
+
+/*
+ * Specification 8.2, steps 3 and 5: by a boot's own set of entries. 1: *ret_index; 0: the file does
+ * not have that boot, or nothing on this side of the place in it.
+ */
+static int source_place_monotonic(struct source *s, const struct engine_seek *seek, bool backward,
+				  uint64_t *ret_index)
+{
+	struct chain chain;
+	uint64_t i, offset;
+	bool beyond;
+	int r = source_boot_chain(s, seek, &chain);
+
+	if (r <= 0)
+		return r;
 	r = chain_bisect(&chain, &s->journal, &s->window, source_test_monotonic,
 			 &seek->monotonic, backward, &i);
 	if (r < 0)
@@ -341,6 +352,12 @@ static int source_place_monotonic(struct source *s, const struct engine_seek *se
 	return 1;
 }
 
+/* True if a place is given by the numbers that this file counts by. */
+static bool source_place_is_number(const struct source *s, const struct engine_seek *seek)
+{
+	return seek->has_seqnum && id128_equal(&seek->seqnum_id, &s->journal.header.seqnum_id);
+}
+
 /* Specification 8.2: where reading starts in this file. */
 static int source_start_index(struct source *s, const struct engine_seek *seek, bool backward,
 			      uint64_t *ret_index)
@@ -360,7 +377,7 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	r = bounds_place(s, seek, backward, ret_index);
 	if (r != 0)
 		return r < 0 ? r : 0;
-	if (seek->has_seqnum && id128_equal(&seek->seqnum_id, &s->journal.header.seqnum_id))
+	if (source_place_is_number(s, seek))
 		return source_place_index(s, source_test_seqnum, seek->seqnum, backward, ret_index);
 	if (seek->has_monotonic) {
 		r = source_place_monotonic(s, seek, backward, ret_index);
@@ -370,7 +387,8 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	if (seek->has_realtime)
 		return source_place_index(s, source_test_realtime, seek->realtime, backward,
 					  ret_index);
-	*ret_index = backward ? s->chain.count : 0;
+	/* A file without the boot has nothing to show; one with other numbers everything. */
+	*ret_index = backward != seek->has_monotonic ? s->chain.count : 0;
 	return 0;
 }
 
@@ -397,24 +415,37 @@ static int source_place_offset(struct source *s, uint64_t index, uint64_t *ret_o
 	return 0;
 }
 
-/* Specification 9.3: with a plan, a time is looked for among the entries that match. 0; -EAGAIN. */
+/* Specification 9.3: with a plan, a place is looked for among the entries that match. 0; -EAGAIN.
+ */
 static int source_place_matching(struct source *s, const struct engine_seek *seek,
 				 uint64_t *ret_offset)
 {
-	bool backward = s->walk.backward;
-	int r = plan_locate(&s->plan, &s->journal, &s->window, source_test_realtime,
-			    &seek->realtime, backward, ret_offset);
+	struct plan_place place = { .test = source_test_realtime, .userdata = &seek->realtime };
+	struct chain boot;
+	int r;
 
+	if (source_place_is_number(s, seek)) {
+		place.test = source_test_seqnum;
+		place.userdata = &seek->seqnum;
+	} else if (seek->has_monotonic) {
+		r = source_boot_chain(s, seek, &boot);
+		if (r < 0)
+			return r;
+		place.boot = r > 0 ? &boot : NULL;
+		place.boot_test = source_test_monotonic;
+		place.boot_userdata = &seek->monotonic;
+	}
+	r = plan_locate(&s->plan, &s->journal, &s->window, &place, s->walk.backward, ret_offset);
 	if (r <= 0)
 		*ret_offset = 0;
 	return r == -EAGAIN || r == -ENOMEM ? r : 0;
 }
 
-/* True if a place is given by its time alone. */
-static bool source_place_is_time(const struct engine_seek *seek)
+/* True if the matching entries can be bisected for a place. */
+static bool source_can_place_matching(const struct source *s, const struct engine_seek *seek)
 {
-	return seek->kind == SEEK_PLACE && seek->has_realtime && !seek->has_seqnum &&
-	       !seek->has_monotonic;
+	return s->plan.root && seek->kind == SEEK_PLACE && !s->walk.consumed_offset &&
+	       (seek->has_realtime || source_place_is_number(s, seek));
 }
 
 int source_step_locate(struct source *s)
@@ -423,7 +454,8 @@ int source_step_locate(struct source *s)
 	struct jscan *e = s->engine;
 	uint64_t index = 0, offset = 0;
 	bool seeks = s->plan.root || s->passes; /* offsets, not elements of the global chain */
-	bool matching = s->plan.root && !walk->consumed_offset && source_place_is_time(&e->seek);
+	const struct engine_seek *seek = walk->from_first ? &e->first_place : &e->seek;
+	bool matching = source_can_place_matching(s, seek);
 	int r;
 
 	if (walk->located)
@@ -438,9 +470,9 @@ int source_step_locate(struct source *s)
 		r = chain_bisect_offset(&s->chain, &s->journal, &s->window, walk->consumed_offset,
 					&index);
 	else if (matching)
-		r = source_place_matching(s, &e->seek, &offset);
+		r = source_place_matching(s, seek, &offset);
 	else
-		r = source_start_index(s, &e->seek, walk->backward, &index);
+		r = source_start_index(s, seek, walk->backward, &index);
 	if (r == -EAGAIN || r == -ENOMEM)
 		return r;
 	if (r < 0) {
@@ -470,7 +502,7 @@ int source_step_locate(struct source *s)
 void source_rewind(struct source *s, bool backward)
 {
 	s->walk.backward = backward;
-	s->walk.located = false;
+	s->walk.located = s->walk.from_first = false;
 	s->drained = s->error != 0;
 	s->candidate = s->error ? CANDIDATE_NONE : CANDIDATE_UNKNOWN;
 	s->streaming = false;

@@ -42,6 +42,7 @@ enum source_candidate {
 /* The walk over a file's entries in one direction. */
 struct source_walk {
 	bool backward;
+	bool from_first;         /* it is looked for at engine->first_place */
 	bool located;            /* index (and from) are set */
 	uint64_t index;          /* in the global chain: of the next element, or one past it if
 				  * backward; not used with a plan */

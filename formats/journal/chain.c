@@ -455,8 +455,27 @@ static int chain_bisect_arrays(struct chain_search *s)
 	return 0;
 }
 
-/* The reference has looked at a file's last entry when it opened the file: so if the last array
- * begins before the place, it begins there. Sets *START to that array. */
+/* Whether the reference looks for a file's last entry in the chain when it opens the file: where
+ * the header does not lead to an entry. 1, 0, -EAGAIN. */
+static int chain_is_read_from_tail(const struct chain_search *s)
+{
+	const struct journal_header *h = &s->journal->header;
+	uint64_t offset = header_has(h, HEADER_TAIL_ENTRY_OFFSET, 8) ? h->tail_entry_offset :
+								       h->tail_object_offset;
+	struct entry_object entry;
+	int r;
+
+	if (offset == 0)
+		return 0;
+	r = object_entry(s->journal, s->window, offset, &entry);
+	if (r >= 0 || r == -EAGAIN)
+		return r;
+	return !(h->compatible_flags & JOURNAL_COMPATIBLE_TAIL_ENTRY_BOOT_ID) ||
+	       h->state != JOURNAL_STATE_ARCHIVED;
+}
+
+/* Where the reference has looked at a file's last entry already, it begins with the last array if
+ * that begins before the place. Sets *START to that array. */
 static int chain_skip_arrays(struct chain_search *s, unsigned *start)
 {
 	const struct chain *c = s->chain;
@@ -464,6 +483,9 @@ static int chain_skip_arrays(struct chain_search *s, unsigned *start)
 
 	if (c->mark_count < 2 || c->marks[c->mark_count - 1].before >= c->count)
 		return 0;
+	r = chain_is_read_from_tail(s);
+	if (r <= 0)
+		return r;
 	r = chain_probe(s, c->marks[c->mark_count - 1].before, &order);
 	if (r == 0 && order < 0) {
 		*start = c->mark_count - 1;

@@ -359,11 +359,9 @@ class Commands:
         if self.alike:
             return
         c.words += self.rng.choice([['--nonsense'], ['--he'], ['-Z'], ['-o'], ['--output=bad'],
-                                    ['--quiet=1'],
-                                    ['-n', '-1'], ['--lines=x'], ['--follow', '-r'], ['-D',
-                                                                                      '/nowhere'],
-                                    ['--list-boots', 'X=1'], ['-r', '-n', '+1'], ['--since'],
-                                    ['--']])
+                                    ['--quiet=1'], ['-n', '-1'], ['--lines=x'],
+                                    ['--follow', '-r'], ['--file=/nowhere'], ['--since'],
+                                    ['--list-boots', 'X=1'], ['-r', '-n', '+1'], ['--']])
 
     def decorate(self, c):
         """The environment, and the order of the words."""

@@ -120,17 +120,22 @@ class Trial:
             out = re.sub(rb'\[(\d+)\.0([KM]) blob data\]', rb'[\1\2 blob data]', out)
         if command.action == 'show' and command.mode.startswith('json'):
             out = sort_members(out, (b'"__SEQNUM',) if self.options.alike else ())
+        if command.action == 'show' and command.mode == 'cat' and self.names_fields():
+            out = b'\n'.join(sorted(out.split(b'\n')))
         if command.action in ('names', 'values') and several:
             out = b'\n'.join(sorted(out.split(b'\n')))
         if command.action == 'header' and several:
             out = b'\n\n'.join(sorted(out.rstrip(b'\n').split(b'\n\n')))
         return out
 
+    def names_fields(self):
+        """Whether several fields are to be printed: journalctl does so in a random order."""
+        return any(w.startswith('--output-fields=') and ',' in w for w in self.command.words)
+
     def normal_err(self, err):
         """Standard error; --verify goes through the files in their order."""
         if self.options.alike:
             return b''
-        err = re.sub(rb'\x1b\[[0-9;]*m', b'', err)
         if self.command.action == 'verify':
             err = b'\n'.join(sorted(err.split(b'\n')))
         return err
@@ -146,12 +151,32 @@ class Trial:
                               if w not in self.command.source]
         return self.run(self.options.journalctl, words)
 
+    def list_with_tail(self, words):
+        """The cursors of what journalctl shows, of what it would show without -n, and backward;
+        None if it does not count back to begin with."""
+        if not any(w.startswith(('-n', '--lines', '-e')) for w in words) or any(
+                w in ('-r', '--reverse') or w.startswith(('-g', '--grep')) for w in words):
+            return None
+        at = words.index('--') if '--' in words else len(words)
+        found = []
+        for more in ([], ['--no-tail'], ['--no-tail', '-r']):
+            out = self.run(self.options.journalctl,
+                           words[:at] + ['-q', '-o', 'export'] + more + words[at:]).out
+            found.append(re.findall(rb'^__CURSOR=(.*)$', out, re.M))
+        return found
+
     def list_hashes(self, paths, more):
         """What journalctl lists of these files: times and hashes of the entries."""
         out = harness.run([self.options.journalctl, '-q', '-o', 'export',
                            '--output-fields=_BOOT_ID',
                            *more, *('--file=' + p for p in paths)]).out
         return set(re.findall(rb'^__CURSOR=.*;(b=\S*)$', out, re.M))
+
+    def list_times(self, path):
+        """The times of a file's entries, in its order."""
+        out = harness.run([self.options.journalctl, '-q', '-o', 'export',
+                           '--output-fields=_BOOT_ID', '--file=' + path]).out
+        return [int(t) for t in re.findall(rb'^__REALTIME_TIMESTAMP=(\d+)$', out, re.M)]
 
     def has_parts(self, name):
         """Whether some value of a field comes again after another, in journalctl's listing."""

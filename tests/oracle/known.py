@@ -53,6 +53,30 @@ def jumps_over_boots(trial):
                ('_BOOT_ID', '_SYSTEMD_INVOCATION_ID', 'INVOCATION_ID'))
 
 
+def ends_elsewhere(trial):
+    """What journalctl shows with -n N is not the end of what it shows without, or that is not what
+    it shows with -r."""
+    c = trial.command
+    paths = c.paths or c.reads_all
+    if len(paths) < 2 or c.action != 'show':
+        return False
+    entries = trial.list_with_tail(c.words)
+    if entries is None:
+        return False
+    shown, listed, backward = entries
+    return shown != listed[len(listed) - len(shown):] or listed != backward[::-1]
+
+
+def bisects_steps(trial):
+    """A time is looked for in several files, in one of which the clock steps back."""
+    c = trial.command
+    paths = c.paths or c.reads_all
+    if len(paths) < 2 or not any(w.startswith(('-S', '-U', '--since', '--until')) for w in c.words):
+        return False
+    times = [trial.list_times(path) for path in paths]
+    return any(t != sorted(t) for t in times)
+
+
 def loses_entries(trial):
     """journalctl does not list all entries of these files, in the direction that is asked for."""
     paths = trial.command.paths or trial.command.reads_all
@@ -75,6 +99,14 @@ KNOWN = [
           'journalctl finds boots and invocations by jumping from the end of one to the next, and '
           'misses those that lie within another; jscan has all of them.',
           jumps_over_boots, 0.06),
+    Known('tail',
+          'With -n N journalctl counts back, turns round, and positions all files anew; on sets '
+          'without a certain order it then misses some. jscan shows what it counted.',
+          ends_elsewhere, 0.02),
+    Known('times',
+          'Where a clock steps back, bisecting a file for a time can find nothing; having shown '
+          'an entry of another file journalctl then looks again, by that one, and jscan does not.',
+          bisects_steps, 0.01),
     Known('lost entries',
           'On such sets journalctl also leaves out entries that it thinks to have passed already; '
           'jscan shows all of them.',
