@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Many small archives and match expressions, by seed: what the indexes yield is what testing every
- * entry yields, and both are what the model says.
+ * entry yields, and both are what the model says. With JSCAN_TEST_ARCHIVE=FOLDER the same is asked
+ * of the journals there, JSCAN_TEST_SEED=N giving the questions.
  */
 #include "tests/scan/harness.h"
 #include "tests/support/io-methods.h"
@@ -82,23 +83,37 @@ static struct how how_random(uint64_t *random)
 	return how;
 }
 
-/* The messages that a scan yields. */
-static char *scan(const struct archive *a, const struct how *how, uint32_t plan, uint32_t method)
+/* An engine set up for that, over the journals of a folder. */
+static struct jscan *prepare(const char *folder, const struct how *how, uint32_t plan,
+			     uint32_t method)
 {
 	struct jscan_options options = JSCAN_OPTIONS_INIT;
 	struct jscan *engine;
-	char *text;
 
 	options.plan = plan;
 	options.io = method;
 	cr_assert(eq(int, jscan_new(&options, &engine), 0));
-	cr_assert(eq(int, jscan_add_directory(engine, a->folder, 0), 0));
-	query_build(&how->query, &builder, engine);
+	cr_assert(eq(int, jscan_add_directory(engine, folder, 0), 0));
 	jscan_set_direction(engine, how->backward ? JSCAN_BACKWARD : JSCAN_FORWARD);
 	jscan_set_tail(engine, how->tail);
 	jscan_set_limit(engine, how->limit);
 	jscan_set_bounds(engine, how->since, how->until);
+	return engine;
+}
+
+/* The messages that a scan yields. */
+static char *scan(const struct archive *a, const struct how *how, uint32_t plan, uint32_t method)
+{
+	struct jscan *engine = prepare(a->folder, how, plan, method);
+	uint64_t count;
+	char *text;
+
+	query_build(&how->query, &builder, engine);
 	text = collect(engine, DRIVE_NEXT);
+	cr_assert(eq(int, jscan_count(engine, &count), 0));
+	for (const char *p = strstr(text, " of "); p; p = strstr(p + 1, " of "))
+		count--;
+	cr_expect(eq(u64, count, 0), "as many are counted as come");
 	jscan_free(engine);
 	return text;
 }
@@ -182,4 +197,125 @@ Test(filter, everything_that_matches_comes_and_nothing_else, .timeout = 100)
 {
 	for (uint64_t seed = 101; seed <= 160; seed++)
 		check_model(seed);
+}
+
+/* ---- journals that are there already ------------------------------------------------------ */
+
+/* Some values of a field. */
+struct values {
+	char *values[16];
+	unsigned count;
+};
+
+static int keep_value(void *userdata, const void *data, size_t size)
+{
+	struct values *v = userdata;
+
+	if (size < 200)
+		v->values[v->count++] = strndup(data, size);
+	return v->count == sizeof(v->values) / sizeof(v->values[0]);
+}
+
+/* The times that the files span. */
+static int keep_times(void *userdata, const struct jscan_file_info *file)
+{
+	uint64_t *times = userdata;
+
+	if (file->n_entries && file->head_realtime_usec < times[0])
+		times[0] = file->head_realtime_usec;
+	if (file->n_entries && file->tail_realtime_usec > times[1])
+		times[1] = file->tail_realtime_usec;
+	return 0;
+}
+
+/* Fields whose values are asked for. */
+static const char *const fields[] = { "_BOOT_ID",  "_SYSTEMD_UNIT", "PRIORITY",
+				      "_TRANSPORT", "_UID",          "SYSLOG_IDENTIFIER" };
+#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+
+/* Adds a random match of what is there. */
+static void match_random(struct jscan *engine, const struct values *values, uint64_t *random)
+{
+	for (uint64_t n = query_random_below(random, 4); n > 0; n--) {
+		size_t f = query_random_below(random, FIELDS);
+		uint64_t next = query_random_below(random, 4);
+		char term[300];
+
+		if (values[f].count == 0)
+			continue;
+		snprintf(term, sizeof(term), "%s=%s", fields[f],
+			 values[f].values[query_random_below(random, values[f].count)]);
+		jscan_match(engine, term, strlen(term));
+		if (next == 0)
+			jscan_match_or(engine);
+		else if (next == 1)
+			jscan_match_and(engine);
+	}
+}
+
+/* Expects two engines to yield the same entries. */
+static void expect_same(struct jscan *a, struct jscan *b, uint64_t number)
+{
+	char x[JSCAN_CURSOR_SIZE], y[JSCAN_CURSOR_SIZE];
+	const struct jscan_entry *entry;
+	uint64_t at = 0;
+	int r, q;
+
+	do {
+		r = jscan_next(a, &entry);
+		if (r > 0)
+			jscan_entry_cursor(entry, x);
+		q = jscan_next(b, &entry);
+		if (q > 0)
+			jscan_entry_cursor(entry, y);
+		cr_assert(eq(int, r, q), "question %lu: one ends at entry %lu", number, at);
+		if (r > 0)
+			cr_assert(eq(str, x, y), "question %lu, entry %lu", number, at);
+		at++;
+	} while (r > 0);
+}
+
+Test(filter, journals_that_are_named_yield_the_same_by_index_and_by_testing, .timeout = 3600)
+{
+	const char *folder = getenv("JSCAN_TEST_ARCHIVE"), *seed = getenv("JSCAN_TEST_SEED");
+	uint64_t random = seed ? strtoul(seed, NULL, 10) : 1, times[2] = { UINT64_MAX, 0 }, span;
+	struct how how = { .tail = UINT64_MAX, .limit = UINT64_MAX, .until = UINT64_MAX };
+	struct values values[FIELDS] = { 0 };
+	struct jscan *engine;
+
+	if (!folder)
+		cr_skip_test("JSCAN_TEST_ARCHIVE is not set");
+	engine = prepare(folder, &how, JSCAN_PLAN_AUTO, JSCAN_IO_SYNC);
+	for (size_t f = 0; f < FIELDS; f++)
+		cr_assert(ge(int, jscan_list_field_values(engine, fields[f], keep_value,
+							  &values[f]), 0));
+	cr_assert(eq(int, jscan_list_files(engine, keep_times, times), 0));
+	jscan_free(engine);
+	span = times[1] > times[0] ? times[1] - times[0] : 1;
+	for (uint64_t n = 0; n < 30; n++) {
+		uint64_t matches;
+		struct jscan *planned, *tested;
+
+		how = how_random(&random);
+		how.since = how.until = 0;
+		if (query_random_below(&random, 2))
+			how.since = times[0] + query_random_below(&random, span);
+		how.until = UINT64_MAX;
+		if (query_random_below(&random, 2)) /* a short while, or a long one */
+			how.until = (how.since ? how.since : times[0]) +
+				    query_random_below(&random, query_random_below(&random, 2) ?
+								span : span / 1000 + 1);
+		matches = random;
+		planned = prepare(folder, &how, JSCAN_PLAN_AUTO, JSCAN_IO_AUTO);
+		match_random(planned, values, &matches);
+		tested = prepare(folder, &how, JSCAN_PLAN_SCAN, JSCAN_IO_AUTO);
+		match_random(tested, values, &random);
+		expect_same(planned, tested, n);
+		jscan_free(planned);
+		jscan_free(tested);
+	}
+	for (size_t f = 0; f < FIELDS; f++) {
+		for (unsigned i = 0; i < values[f].count; i++)
+			free(values[f].values[i]);
+	}
 }
