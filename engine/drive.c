@@ -97,11 +97,12 @@ static int drive_grep(struct jscan *e)
  * the entry's own values take, which stand before it. */
 static inline void drive_prefetch(const struct batch *b)
 {
-	const struct batch_ref *ref = &b->refs[b->at + DRIVE_PREFETCH_REFS];
+	const struct batch_ref *ref;
 	uintptr_t at;
 
 	if (b->at + DRIVE_PREFETCH_REFS >= b->count)
 		return;
+	ref = &b->refs[b->at + DRIVE_PREFETCH_REFS];
 	at = (uintptr_t)ref->source->window.base + ref->entry.offset - 64 * DRIVE_PREFETCH_BEFORE;
 	for (unsigned line = 0; line < DRIVE_PREFETCH_LINES; line++)
 		__builtin_prefetch((const void *)(at + line * 64)); /* wherever: it never faults */

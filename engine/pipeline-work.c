@@ -28,11 +28,12 @@ static inline void work_window(struct window *w, const struct pipeline_view *vie
 /* Has the processor fetch what an entry a little further on is made of. */
 static inline void work_prefetch(const struct pipeline_batch *b)
 {
-	const struct pipeline_ref *ref = &b->refs[b->done + WORK_PREFETCH_REFS];
+	const struct pipeline_ref *ref;
 	uintptr_t at;
 
 	if (b->done + WORK_PREFETCH_REFS >= b->count)
 		return;
+	ref = &b->refs[b->done + WORK_PREFETCH_REFS];
 	at = (uintptr_t)b->views[ref->view].base + ref->entry.offset - 64 * WORK_PREFETCH_BEFORE;
 	for (unsigned line = 0; line < WORK_PREFETCH_LINES; line++)
 		__builtin_prefetch((const void *)(at + line * 64)); /* wherever: it never faults */
