@@ -5,11 +5,16 @@ import statistics
 
 
 class Raw:
-    """Every run that was measured, one object of JSON in a line, written as it comes."""
+    """Every run that was measured, one object of JSON in a line, written as it comes. With AGAIN
+    those of a run that has ended are read."""
 
-    def __init__(self, path):
+    def __init__(self, path, again=False):
         self.records = []
-        self.file = open(path, 'w', encoding='utf-8') # pylint: disable=consider-using-with
+        if again:
+            with open(path, encoding='utf-8') as f:
+                self.records = [json.loads(line) for line in f]
+        # pylint: disable=consider-using-with
+        self.file = open(path, 'a' if again else 'w', encoding='utf-8')
 
     def add(self, suite, archive, case, program, turn, result, **more):
         """Keeps a run."""
@@ -45,6 +50,12 @@ class Raw:
         pairs = zip(self.values(key, program=ours, **where),
                     self.values(key, program=theirs, **where))
         return [b / a for a, b in pairs if a]
+
+    def cpu(self, program, **where):
+        """The median of user and system time together."""
+        pairs = zip(self.values('user', program=program, **where),
+                    self.values('system', program=program, **where))
+        return statistics.median(a + b for a, b in pairs)
 
 
 def spread(values, form='%.3f'):

@@ -63,12 +63,22 @@ def _equality(c):
     return lines + [''] if different else lines
 
 
-def write(c, suites, words):
+def load(c):
+    """Takes the set-up, notes and comparisons of a run that has ended. The set-up is returned."""
+    with open(os.path.join(c.folder, 'setup.json'), encoding='utf-8') as f:
+        setup = json.load(f)
+    c.notes, c.equality.rows = setup.pop('notes'), setup.pop('equality')
+    c.remark = c.remark or setup.get('remark', '')
+    c.rounds, c.rounds_cold = setup['rounds'], setup['rounds_cold']
+    return setup
+
+
+def write(c, suites, setup):
     """Writes setup.json, summary.md and the charts."""
     with open(os.path.join(c.folder, 'setup.json'), 'w', encoding='utf-8') as f:
-        json.dump({**set_up(c, words), 'notes': c.notes, 'equality': c.equality.rows}, f, indent=1)
+        json.dump({**setup, 'remark': c.remark, 'notes': c.notes, 'equality': c.equality.rows}, f,
+                  indent=1)
         f.write('\n')
-    setup = set_up(c, words)
     lines = ['# %s' % os.path.basename(c.folder), '',
              '%s; jscan %s; %s, %d processors; Linux %s; %s. Load before: %.1f, after: %.1f.' % (
                  setup['date'], setup['jscan'], setup['processor'] or setup['machine'],

@@ -97,15 +97,17 @@ def table(c, suite, archive):
         for program in c.raw.programs(**where):
             one = dict(where, program=program)
             seconds = c.raw.values('seconds', **one)
-            ratio = '' if program == c.jscan.name else \
-                spread(c.raw.ratios(c.jscan.name, program, **where), '%.2f')
-            lines.append('| %s | %s | %s | %s | %.2f | %.0f | %.0f |' % (
-                case, program, spread(seconds), ratio,
-                c.raw.median('user', **one) + c.raw.median('system', **one),
+            ratio = times = ''
+            cpu = c.raw.cpu(program, **where)
+            if program != c.jscan.name:
+                ratio = spread(c.raw.ratios(c.jscan.name, program, **where), '%.2f')
+                times = '%.2f' % (cpu / max(c.raw.cpu(c.jscan.name, **where), 0.001))
+            lines.append('| %s | %s | %s | %s | %.2f | %s | %.0f | %.0f |' % (
+                case, program, spread(seconds), ratio, cpu, times,
                 max(c.raw.values('peak_bytes', **one)) / MIB,
                 c.raw.median('disk_bytes', **one) / MIB))
-    return ['| case | program | seconds | times jscan | CPU s | peak MiB | from disk MiB |',
-            '|---|---|---|---|---|---|---|'] + lines
+    return ['| case | program | seconds | times jscan | CPU s | times its CPU | peak MiB | '
+            'from disk MiB |', '|---|---|---|---|---|---|---|---|'] + lines
 
 
 def rates(c, suite, archive):
