@@ -165,13 +165,6 @@ class Trial:
             found.append(re.findall(rb'^__CURSOR=(.*)$', out, re.M))
         return found
 
-    def list_hashes(self, paths, more):
-        """What journalctl lists of these files: times and hashes of the entries."""
-        out = harness.run([self.options.journalctl, '-q', '-o', 'export',
-                           '--output-fields=_BOOT_ID',
-                           *more, *('--file=' + p for p in paths)]).out
-        return set(re.findall(rb'^__CURSOR=.*;(b=\S*)$', out, re.M))
-
     def list_times(self, path):
         """The times of a file's entries, in its order."""
         out = harness.run([self.options.journalctl, '-q', '-o', 'export',

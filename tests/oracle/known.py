@@ -77,19 +77,6 @@ def bisects_steps(trial):
     return any(t != sorted(t) for t in times)
 
 
-def loses_entries(trial):
-    """journalctl does not list all entries of these files, in the direction that is asked for."""
-    paths = trial.command.paths or trial.command.reads_all
-    if len(paths) < 2 or trial.command.action != 'show':
-        return False
-    for backward in ([], ['-r']):
-        listed = trial.list_hashes(paths, backward)
-        for path in paths:
-            if not trial.list_hashes([path], backward) <= listed:
-                return True
-    return False
-
-
 KNOWN = [
     Known('order of files',
           'The comparison of entries goes in circles on some sets, and journalctl then goes by the '
@@ -107,10 +94,6 @@ KNOWN = [
           'Where a clock steps back, bisecting a file for a time can find nothing; having shown '
           'an entry of another file journalctl then looks again, by that one, and jscan does not.',
           bisects_steps, 0.01),
-    Known('lost entries',
-          'On such sets journalctl also leaves out entries that it thinks to have passed already; '
-          'jscan shows all of them.',
-          loses_entries, 0.03),
 ]
 
 
