@@ -5,9 +5,10 @@
  */
 #include "engine/drive.h"
 
-/* A thread remembers so much of shared data objects: a part of the budget, within reason. */
-#define DRIVE_SHARE_PART 8u
-#define DRIVE_SHARE_BYTES_MAX (UINT64_C(16) << 20)
+/* All threads together remember so much of shared data objects: a part of the budget, within
+ * reason, on top of it. */
+#define DRIVE_SHARE_PART 4u
+#define DRIVE_SHARE_BYTES_MAX (UINT64_C(32) << 20)
 
 /* reader_wants_fn: whether any output needs fields of this name, or the pattern does. */
 static bool drive_wants(const void *userdata, const uint8_t *name, size_t size)
@@ -52,7 +53,8 @@ uint64_t drive_share_bytes(const struct jscan *e)
 {
 	uint64_t bytes = e->options.memory_bytes / DRIVE_SHARE_PART;
 
-	return bytes < DRIVE_SHARE_BYTES_MAX ? bytes : DRIVE_SHARE_BYTES_MAX;
+	bytes = bytes < DRIVE_SHARE_BYTES_MAX ? bytes : DRIVE_SHARE_BYTES_MAX;
+	return bytes / e->options.jobs;
 }
 
 /* Runs begin of all sinks, once. */

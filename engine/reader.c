@@ -11,8 +11,12 @@
 
 #include "engine/match.h"
 
+/* Readers whose entries may be so small charge items in part. */
+#define READER_SKIM_MIN (DATA_PAYLOAD_REGULAR + SHARED_PAYLOAD_MAX)
 /* Items looked at together. */
 #define READER_GROUP 4096u
+/* What stands so close before an entry was most likely written for it: not worth a search. */
+#define READER_NEW_BYTES 768u
 /* An entry may look at so many fields that are too large to be kept. */
 #define READER_LARGE_MAX 16u
 
@@ -178,7 +182,8 @@ static void reader_remember(struct reader *r, uint64_t key, const struct journal
 	const struct shared_item *kept;
 
 	if (!key || load_le64(object + DATA_N_ENTRIES) < SHARED_ENTRIES_MIN ||
-	    view->size > SHARED_PAYLOAD_MAX || field->size > SHARED_PAYLOAD_MAX)
+	    view->size > SHARED_PAYLOAD_MAX || field->size > SHARED_PAYLOAD_MAX ||
+	    shared_find(&r->shared, key))
 		return;
 	if (wanted) {
 		item.bytes = field->bytes;
@@ -258,8 +263,9 @@ static inline int reader_item(struct reader *r, const struct journal *j, struct 
 			      const struct reader_filter *filter, bool lacking,
 			      struct reader_room *room)
 {
+	bool new = entry->offset - offset < READER_NEW_BYTES;
 	uint64_t key = shared_key(file, offset);
-	const struct shared_item *item = key ? shared_find(&r->shared, key) : NULL;
+	const struct shared_item *item = key && !new ? shared_find(&r->shared, key) : NULL;
 	struct payload_view view;
 	size_t name = 0;
 	int error;
@@ -295,16 +301,59 @@ static inline int reader_item(struct reader *r, const struct journal *j, struct 
 	return filter->first_only && r->field_count == filter->count;
 }
 
+/*
+ * The items of a group, from *AT on, that are all known and need no more than a look: stops at the
+ * first that is anything else. This is what most of a scan consists of.
+ */
+static inline void reader_skim(struct reader *r, const struct journal *j, uint32_t file,
+			       const uint8_t *items, uint64_t count,
+			       const struct reader_filter *filter, struct reader_room *room,
+			       uint64_t *at)
+{
+	const struct shared_half *half = &r->shared.young;
+	const uint64_t base = shared_key(file, 0);
+	uint64_t look = room->look_bytes, keep = room->keep_bytes, i = *at;
+	size_t kept = r->field_count;
+	const bool named = filter->count > 0;
+
+	for (; i < count; i++) {
+		uint64_t offset = entry_item(j, items, i), key = base | offset >> 3;
+		const struct shared_item *item = &half->items[shared_slot(key) & half->mask];
+
+		/* An offset that is out of bounds has no key that was ever added. */
+		if (item->key != key || offset >> 43)
+			break;
+		/* Items are too small for a single one to be charged in part. */
+		if (unlikely(look < DATA_PAYLOAD_REGULAR + SHARED_PAYLOAD_MAX))
+			break;
+		if (item->bytes) {
+			uint64_t size = item->size + sizeof(*r->fields);
+
+			if (named || unlikely(keep < size || kept == r->field_capacity))
+				break;
+			keep -= size;
+			r->fields[kept++] = (struct output_field){ item->bytes, item->size,
+								   item->name_size, item->traits };
+		}
+		look -= DATA_PAYLOAD_REGULAR + item->stored_size;
+	}
+	r->field_count = kept;
+	room->look_bytes = look;
+	room->keep_bytes = keep;
+	*at = i;
+}
+
 int reader_load(struct reader *r, const struct journal *j, struct window *w, uint32_t file,
 		const struct entry_object *entry, const struct reader_filter *filter)
 {
 	struct reader_room room = { r->bytes_max, r->bytes_max * 2 };
-	bool lacking = false;
+	bool lacking = false, skims = file && r->bytes_max / READER_LARGE_MAX > READER_SKIM_MIN;
 
 	r->field_count = 0;
 	r->damage_count = 0;
 	payload_decoder_reset(r->decoder);
 	shared_turn(&r->shared, entry->n_items);
+	skims = skims && r->shared.young.items && !(file >> 24);
 	for (uint64_t first = 0; first < entry->n_items; first += READER_GROUP) {
 		uint64_t count = entry->n_items - first < READER_GROUP ? entry->n_items - first :
 									 READER_GROUP;
@@ -317,6 +366,11 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w, uin
 			return error == -EAGAIN ? error : 0;
 		}
 		for (uint64_t i = 0; i < count; i++) {
+			if (likely(skims)) {
+				reader_skim(r, j, file, items, count, filter, &room, &i);
+				if (i == count)
+					break;
+			}
 			error = reader_item(r, j, w, file, entry, entry_item(j, items, i),
 					    filter, lacking, &room);
 			if (likely(error == 0))

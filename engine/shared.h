@@ -40,7 +40,7 @@ struct shared_item {
 struct shared_chunk;
 
 struct shared_half {
-	struct shared_item *items; /* open addressing, at most half full */
+	struct shared_item *items; /* open addressing, at most three quarters full */
 	size_t mask;               /* slots - 1 */
 	size_t count;
 	struct shared_chunk *chunks; /* of payloads; the first is the one being filled */

@@ -426,8 +426,8 @@ JSCAN_API int jscan_next(struct jscan *engine, const struct jscan_entry **ret_en
  * With jscan_options.jobs above 1, and if all sinks have a format slot, long scans are formatted on
  * that many threads, the caller's own being one of them: they are started when some hundreds of
  * entries have been read, have all signals blocked, and sleep between scans until the engine is
- * freed. Each takes up to 16 MiB beside the budget for file contents. What the sinks are given, and
- * in which order, is the same.
+ * freed. Together they take up to 32 MiB beside the budget for file contents, and their stacks.
+ * What the sinks are given, and in which order, is the same.
  */
 JSCAN_API int jscan_run(struct jscan *engine);
 
