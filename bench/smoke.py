@@ -91,7 +91,7 @@ def check_suites(build, folder, journalctl):
     output(sys.executable, run, '--tiny', '--rounds=1', '--rounds-cold=1', '--build=' + build,
            '--results=' + folder, '--name=all', '--archives=' + folder + '/archives', *peers)
     results = contents(os.path.join(folder, 'all'))
-    for suite in 'warm', 'cold', 'boot', 'query', 'scale', 'micro':
+    for suite in 'warm', 'cold', 'boot', 'query', 'scale', 'micro', 'replay':
         check(('### ' + suite).encode() in results['summary.md'], suite + ' has no summary')
         check(('"suite": "%s"' % suite).encode() in results['raw.jsonl'], suite + ' has no data')
     json.loads(results['setup.json'])
