@@ -11,8 +11,8 @@ TestSuite(traits, .timeout = 30);
 
 /* Bytes 0 to SIZE - 1 of these make a value each. */
 static const char *const texts[] = {
-	"MESSAGE=plain text, long enough to be copied by several vectors at once, and by memcpy "
-	"where it is longer than a hundred and twenty-eight bytes altogether",
+	("MESSAGE=plain text, long enough to be copied by several vectors at once, and by memcpy "
+	 "where it is longer than a hundred and twenty-eight bytes altogether"),
 	"_HOSTNAME=host\tname with a TAB",
 	"SYSLOG_IDENTIFIER=a \"quote\" and a back\\slash",
 	"_PID=1234",
