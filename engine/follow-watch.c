@@ -164,13 +164,13 @@ static int follow_rename(struct source *s, const char *path)
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
-	/* An open of the old name may be under way: its path stays until it is free. */
 	free(s->found);
-	s->found = s->path;
-	s->path = copy;
-	if (s->state == SOURCE_OPENING)
-		return 0;
 	s->found = NULL;
+	if (s->state == SOURCE_OPENING)
+		s->found = s->path; /* the open that is under way reads it */
+	else
+		free(s->path);
+	s->path = copy;
 	return 0;
 }
 
