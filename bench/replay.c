@@ -5,9 +5,9 @@
  * prints is one set-up: how long it took, how often it had to wait, what was read and evicted.
  *
  * Ranges that were wanted together are asked for together, then waited for; blocks that were used
- * must be there and are marked as used. What was expected is asked for ahead of its use, as far as
- * the set-up's distance goes. The trace has been taken with one set-up, and what it says of steps
- * that ran again is that one's; the files must not have changed since.
+ * must be there and are marked as used. What was expected of a file is asked for ahead of its
+ * reader, as far as the set-up's distance goes. The trace has been taken with one set-up, and what
+ * it says of steps that ran again is that one's; the files must not have changed since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 
 #define UNIT 4096u        /* in which the trace's blocks are counted */
 #define PIECE (64u << 10) /* of what was used is asked for at a time */
+#define EVENTS_PER_TURN 16u
 #define VALUES_MAX 16u
 #define GROUP_MAX 4096u
 
@@ -36,8 +37,11 @@ struct event {
 struct replay_file {
 	char *path;
 	uint64_t size;
-	uint8_t *expected; /* for each unit: it is expected */
-	uint64_t passed;   /* units that the reader has come past */
+	uint8_t *expected;               /* for each unit: it is expected */
+	size_t ranges, ranges_end, next; /* in replay.expected: its own, and the next to ask for */
+	unsigned closed;      /* how often it has been: what is expected is so for one opening */
+	uint64_t passed;      /* units that the reader has come past */
+	uint64_t asked, used; /* bytes of what is expected */
 	struct io_file handle;
 	struct image image;
 	bool open;
@@ -48,7 +52,7 @@ enum { SET_METHOD, SET_BLOCK, SET_BUDGET, SET_AHEAD, SET_COUNT };
 
 struct replay {
 	struct event *events, *expected;
-	size_t event_count, event_room, expected_count;
+	size_t event_count, event_room;
 	struct replay_file *files;
 	size_t file_count;
 	uint64_t values[SET_COUNT][VALUES_MAX];
@@ -60,8 +64,6 @@ struct replay {
 	uint64_t set[SET_COUNT];
 	struct io io;
 	struct image_pool pool;
-	size_t next_expected;
-	uint64_t asked, used; /* bytes of what is expected */
 	uint64_t waits;
 	struct replay_file *group[GROUP_MAX]; /* with wants that have not been waited for */
 	size_t group_count;
@@ -115,6 +117,36 @@ static void replay_name(struct replay *r, uint32_t number, uint64_t size, char *
 	f->expected = replay_memory(calloc(size / UNIT + 2, 1));
 }
 
+/* Puts the ranges that are expected together by file, in the order in which they were. Instead of
+ * its kind each has how often the file had been closed before. */
+static void replay_sort(struct replay *r)
+{
+	size_t count = 0;
+
+	r->expected = replay_memory(calloc(r->event_count + 1, sizeof(*r->expected)));
+	for (size_t i = 0; i < r->event_count; i++) {
+		if (r->events[i].kind == 'X')
+			r->files[r->events[i].file].ranges_end++;
+	}
+	for (size_t i = 0; i < r->file_count; i++) {
+		struct replay_file *f = r->files + i;
+
+		f->ranges = f->next = count;
+		count += f->ranges_end;
+		f->ranges_end = count;
+	}
+	for (size_t i = 0; i < r->event_count; i++) {
+		struct event *e = r->events + i;
+		struct replay_file *f = r->files + e->file;
+
+		f->closed += e->kind == 'C';
+		if (e->kind == 'X') {
+			r->expected[f->next] = *e;
+			r->expected[f->next++].kind = f->closed;
+		}
+	}
+}
+
 /* Reads a trace. */
 static void replay_load(struct replay *r, const char *path)
 {
@@ -149,11 +181,7 @@ static void replay_load(struct replay *r, const char *path)
 	}
 	free(line);
 	fclose(file);
-	r->expected = replay_memory(calloc(r->event_count + 1, sizeof(*r->expected)));
-	for (size_t i = 0; i < r->event_count; i++) {
-		if (r->events[i].kind == 'X')
-			r->expected[r->expected_count++] = r->events[i];
-	}
+	replay_sort(r);
 }
 
 /* Frees it. */
@@ -226,19 +254,20 @@ static void replay_wait(struct replay *r)
 	r->group_count = 0;
 }
 
-/* Asks for what will be wanted, as far ahead as the set-up says. */
-static void replay_ahead(struct replay *r)
+/* Asks for what will be wanted of a file, as far ahead of its reader as the set-up says. */
+static void replay_ahead(struct replay *r, struct replay_file *f)
 {
 	bool any = false;
 
-	while (r->next_expected < r->expected_count &&
-	       (r->asked < r->used || r->asked - r->used < r->set[SET_AHEAD])) {
-		const struct event *x = r->expected + r->next_expected++;
-		struct replay_file *f = r->files + x->file;
+	while (f->next < f->ranges_end && r->expected[f->next].kind <= f->closed &&
+	       (f->asked < f->used || f->asked - f->used < r->set[SET_AHEAD])) {
+		const struct event *x = r->expected + f->next++;
 
+		f->asked += x->size;
+		if (x->kind < f->closed)
+			continue; /* the reader was faster */
 		replay_open(r, f);
 		image_want(&f->image, x->offset, x->size, IMAGE_EXPECTED);
-		r->asked += x->size;
 		any = true;
 	}
 	if (any)
@@ -246,10 +275,10 @@ static void replay_ahead(struct replay *r)
 }
 
 /* Counts what was expected of a file up to OFFSET: the reader has passed it, used or not. */
-static void replay_pass(struct replay *r, struct replay_file *f, uint64_t offset)
+static void replay_pass(struct replay_file *f, uint64_t offset)
 {
 	for (; f->passed * UNIT < offset && f->passed <= f->size / UNIT; f->passed++)
-		r->used += f->expected[f->passed] ? UNIT : 0;
+		f->used += f->expected[f->passed] ? UNIT : 0;
 }
 
 /* Uses a range: it is waited for if it is not there, and marked. */
@@ -274,8 +303,8 @@ static void replay_use(struct replay *r, struct replay_file *f, uint64_t offset,
 			__atomic_fetch_or(&image->blocks[i], IMAGE_BLOCK_TOUCHED, __ATOMIC_RELAXED);
 		image_used(image, offset, size);
 		image_unpin(image);
-		replay_pass(r, f, offset + size);
-		replay_ahead(r);
+		replay_pass(f, offset + size);
+		replay_ahead(r, f);
 		while (r->think_ns && replay_now() < until)
 			;
 	}
@@ -298,14 +327,16 @@ static void replay_events(struct replay *r)
 			replay_wait(r);
 			replay_open(r, f);
 			replay_use(r, f, e->offset, e->size);
+			/* What has come in makes room for more to be read ahead. */
+			if (i % EVENTS_PER_TURN == 0)
+				replay_turn(r, false);
 		} else if (e->kind == 'C') {
 			replay_wait(r);
 			replay_close(r, f);
-			/* A file that was only looked into is opened again. */
-			if (f->passed * UNIT > f->size / 4)
-				replay_pass(r, f, UINT64_MAX);
+			f->closed++;
+			f->passed = f->asked = f->used = 0;
 		} else if (e->kind == 'X') {
-			replay_ahead(r);
+			replay_ahead(r, f);
 		}
 	}
 	replay_wait(r);
@@ -330,12 +361,15 @@ static void replay_files(struct replay *r)
 		if (r->cold)
 			posix_fadvise(f->handle.fd, 0, 0, POSIX_FADV_DONTNEED);
 		memset(f->expected, 0, f->size / UNIT + 2);
-		f->passed = 0;
+		f->closed = 0;
+		f->passed = f->asked = f->used = 0;
+		f->next = f->ranges;
 	}
-	for (size_t i = 0; i < r->expected_count; i++) {
-		const struct event *x = r->expected + i;
+	for (size_t i = 0; i < r->event_count; i++) {
+		const struct event *x = r->events + i;
 
-		for (uint64_t u = x->offset / UNIT; u <= (x->offset + x->size - 1) / UNIT; u++)
+		for (uint64_t u = x->offset / UNIT;
+		     x->kind == 'X' && u <= (x->offset + x->size - 1) / UNIT; u++)
 			r->files[x->file].expected[u] = 1;
 	}
 }
@@ -354,10 +388,8 @@ static double replay_once(struct replay *r)
 	e = image_pool_init(&r->pool, &r->io, r->set[SET_BUDGET]);
 	if (e < 0)
 		replay_fail("memory", -e);
-	if (r->pool.in_flight_bytes_max < r->set[SET_AHEAD])
-		r->pool.in_flight_bytes_max = r->set[SET_AHEAD];
-	r->next_expected = r->group_count = 0;
-	r->asked = r->used = r->waits = 0;
+	r->group_count = 0;
+	r->waits = 0;
 	replay_files(r);
 	took = replay_now();
 	replay_events(r);
@@ -441,7 +473,8 @@ static void __attribute__((noreturn)) usage(void)
 		"  --methods=LIST  uring, threads, sync\n"
 		"  --blocks=LIST   sizes of blocks in KiB (4,16,64)\n"
 		"  --budgets=LIST  memory in MiB (128,32,8)\n"
-		"  --ahead=LIST    how far to read ahead, in KiB (4096,256,1024,16384,65536)\n"
+		"  --ahead=LIST    how far to read a file ahead, in KiB "
+		"(4096,256,1024,16384,65536)\n"
 		"  --all           all combinations; else the first value of each list, and what\n"
 		"                  differs from that in one thing\n"
 		"  --cold          the files leave the page cache before each replay\n"
