@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the command line asks for: options applied from left to right, then the checks between
- * them, in journalctl's order and words.
+ * What the command line asks for: options applied from left to right, with what each may say in
+ * journalctl's words, then what they imply together. The checks between them are in checks.c.
  *
  * An option that this release does not act on is reported after those checks, so that a wrong
  * combination is called wrong whether or not its parts work yet. Nothing is opened here.
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "checks.h"
 #include "gaps.h"
 #include "messages.h"
 #include "pager.h"
@@ -166,6 +167,17 @@ static int settings_case(struct settings *settings, const char *value)
 		return message_error("Bad --case-sensitive= argument \"%s\": %s", value,
 				     strerror(EINVAL));
 	settings->pattern_case = sensitive ? JSCAN_CASE_SENSITIVE : JSCAN_CASE_IGNORED;
+	return 1;
+}
+
+/* --synchronize-on-exit: a truth value. There is no daemon to wait for, so nothing follows. */
+static int settings_synchronize(const char *value)
+{
+	bool synchronize;
+
+	if (value_boolean(value, &synchronize) < 0)
+		return message_error("Failed to parse boolean argument to "
+				     "'--synchronize-on-exit': %s", value);
 	return 1;
 }
 
@@ -379,9 +391,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_OUTPUT:
 		return settings_output(settings, value);
 	case OPTION_OUTPUT_FIELDS:
-		if (list_add_items(&settings->fields, &settings->field_count, value) < 0)
-			return message_memory();
-		return 1;
+		return list_add_items(&settings->fields, &settings->field_count, value) < 0 ?
+			       message_memory() : 1;
 	case OPTION_LINES:
 		return settings_lines(settings, words, word);
 	case OPTION_FULL:
@@ -391,6 +402,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_QUIET:
 		settings->quiet = true;
 		return 1;
+	case OPTION_SYNCHRONIZE_ON_EXIT:
+		return settings_synchronize(value);
 	case OPTION_GAPS:
 		return settings_gaps(settings, value);
 	case OPTION_STATS:
@@ -411,81 +424,6 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	}
 }
 
-/* How many of the options IDS[0 .. COUNT - 1] were given. */
-static unsigned settings_count(const struct settings *settings, const enum option_id *ids,
-			       size_t count)
-{
-	unsigned given = 0;
-
-	for (size_t i = 0; i < count; i++)
-		given += settings->seen[ids[i]];
-	return given;
-}
-
-#define COUNT(settings, ...)                                                                       \
-	settings_count(settings, (const enum option_id[]){ __VA_ARGS__ },                          \
-		       sizeof((const enum option_id[]){ __VA_ARGS__ }) / sizeof(enum option_id))
-
-/* Whether -F or -N comes with a filter, which is refused. */
-static bool settings_fields_filtered(const struct settings *settings)
-{
-	return (settings->action == ACTION_FIELD_NAMES ||
-		settings->action == ACTION_FIELD_VALUES) &&
-	       (settings->boot_asked ||
-		COUNT(settings, OPTION_SINCE, OPTION_UNTIL, OPTION_CURSOR, OPTION_AFTER_CURSOR,
-		      OPTION_CURSOR_FILE, OPTION_DMESG, OPTION_UNIT, OPTION_USER_UNIT,
-		      OPTION_INVOCATION, OPTION_LATEST_INVOCATION, OPTION_IDENTIFIER,
-		      OPTION_EXCLUDE_IDENTIFIER, OPTION_PRIORITY, OPTION_FACILITY,
-		      OPTION_GREP) > 0);
-}
-
-/* Whether --gaps comes with a filter that says nothing about entries that are not there. */
-static bool settings_gaps_filtered(const struct settings *settings)
-{
-	return settings->action == ACTION_GAPS &&
-	       COUNT(settings, OPTION_CURSOR, OPTION_AFTER_CURSOR, OPTION_CURSOR_FILE, OPTION_DMESG,
-		     OPTION_UNIT, OPTION_USER_UNIT, OPTION_INVOCATION, OPTION_LATEST_INVOCATION,
-		     OPTION_IDENTIFIER, OPTION_EXCLUDE_IDENTIFIER, OPTION_PRIORITY, OPTION_FACILITY,
-		     OPTION_GREP) > 0;
-}
-
-/* The checks between options, the first that fails. */
-static int settings_check(const struct settings *settings)
-{
-	const bool *seen = settings->seen;
-
-	if (COUNT(settings, OPTION_DIRECTORY, OPTION_MACHINE, OPTION_IMAGE) +
-		    (settings->root != NULL) + (settings->file_count > 0) +
-		    settings->standard_input >
-	    1)
-		return message_error("Please specify at most one of -D/--directory=, --file=, "
-				     "-M/--machine=, --root=, --image=.");
-	if (settings->since_usec > settings->until_usec)
-		return message_error("--since= must be before --until=.");
-	if (COUNT(settings, OPTION_SINCE, OPTION_CURSOR, OPTION_CURSOR_FILE, OPTION_AFTER_CURSOR) >
-	    1)
-		return message_error("Please specify only one of --since=, --cursor=, "
-				     "--cursor-file=, and --after-cursor=.");
-	if (seen[OPTION_FOLLOW] && seen[OPTION_REVERSE])
-		return message_error("Please specify either --reverse or --follow, not both.");
-	if (settings->action == ACTION_SHOW && settings->lines_first &&
-	    (seen[OPTION_REVERSE] || seen[OPTION_FOLLOW]))
-		return message_error("--lines=+N is unsupported when --reverse or --follow is "
-				     "specified.");
-	if (!summary_takes_matches(settings->action) && settings->argument_count > 0 &&
-	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
-		return message_error("Extraneous arguments starting with '%s'",
-				     settings->arguments[0]);
-	if (settings_gaps_filtered(settings))
-		return message_error("--gaps can be limited by boot and time only.");
-	if (settings_fields_filtered(settings))
-		return message_error("-F/--field= and -N/--fields cannot be combined with options "
-				     "that limit the journal.");
-	if ((settings->boot_filter || seen[OPTION_LIST_BOOTS]) && seen[OPTION_MERGE])
-		return message_error("Using --boot or --list-boots with --merge is not supported.");
-	return 1;
-}
-
 /* What options imply when all are known. */
 static void settings_complete(struct settings *settings)
 {
@@ -501,7 +439,8 @@ static void settings_complete(struct settings *settings)
 									       LINES_ALL;
 	}
 	if (!seen[OPTION_BOOT] && !seen[OPTION_THIS_BOOT] && !seen[OPTION_MERGE] &&
-	    COUNT(settings, OPTION_FOLLOW, OPTION_DMESG, OPTION_PAGER_END, OPTION_STATUS) > 0)
+	    (seen[OPTION_FOLLOW] || seen[OPTION_DMESG] || seen[OPTION_PAGER_END] ||
+	     seen[OPTION_STATUS]))
 		settings->boot_filter = true;
 	if (seen[OPTION_STATUS])
 		settings->quiet = true; /* nothing but the entries */
@@ -572,7 +511,7 @@ int settings_parse(struct settings *settings, char **argv)
 	if (r < 0)
 		return r;
 	settings_complete(settings);
-	r = settings_check(settings);
+	r = checks_pass(settings);
 	if (r >= 0)
 		r = settings_finish(settings);
 	if (r < 0)

@@ -121,6 +121,9 @@ class Own:
         r = self.run('--memory=1M')
         self.point('too little memory is refused', r.status == 1 and
                    r.err == b'--memory= must be at least 4M.\n', r)
+        r = self.run('--synchronize-on-exit=perhaps')
+        self.point('--synchronize-on-exit takes a truth value', r.status == 1 and r.err ==
+                   b"Failed to parse boolean argument to '--synchronize-on-exit': perhaps\n", r)
         r = self.run('--image=x')
         self.point('what is refused is said, and what to use', r.status == 1 and r.err ==
                    b"jscan: option '--image' needs a loop device: mount the image, and use "

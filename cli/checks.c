@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Checks between options, in journalctl's order: which message a wrong command line gets depends
+ * on it. What a single option may say is checked where it is applied, in settings.c.
+ */
+#include "checks.h"
+
+#include "messages.h"
+#include "summary.h"
+
+/* How many of the options IDS[0 .. COUNT - 1] were given. */
+static unsigned checks_count(const struct settings *settings, const enum option_id *ids,
+			       size_t count)
+{
+	unsigned given = 0;
+
+	for (size_t i = 0; i < count; i++)
+		given += settings->seen[ids[i]];
+	return given;
+}
+
+/* Those named behind SETTINGS. */
+#define COUNT(settings, ...)                                                                       \
+	checks_count(settings, (const enum option_id[]){ __VA_ARGS__ },                          \
+		       sizeof((const enum option_id[]){ __VA_ARGS__ }) / sizeof(enum option_id))
+
+/* Whether -F or -N comes with a filter, which is refused. */
+static bool checks_fields_filtered(const struct settings *settings)
+{
+	return (settings->action == ACTION_FIELD_NAMES ||
+		settings->action == ACTION_FIELD_VALUES) &&
+	       (settings->boot_asked ||
+		COUNT(settings, OPTION_SINCE, OPTION_UNTIL, OPTION_CURSOR, OPTION_AFTER_CURSOR,
+		      OPTION_CURSOR_FILE, OPTION_DMESG, OPTION_UNIT, OPTION_USER_UNIT,
+		      OPTION_INVOCATION, OPTION_LATEST_INVOCATION, OPTION_IDENTIFIER,
+		      OPTION_EXCLUDE_IDENTIFIER, OPTION_PRIORITY, OPTION_FACILITY,
+		      OPTION_GREP) > 0);
+}
+
+/* Whether --gaps comes with a filter that says nothing about entries that are not there. */
+static bool checks_gaps_filtered(const struct settings *settings)
+{
+	return settings->action == ACTION_GAPS &&
+	       COUNT(settings, OPTION_CURSOR, OPTION_AFTER_CURSOR, OPTION_CURSOR_FILE, OPTION_DMESG,
+		     OPTION_UNIT, OPTION_USER_UNIT, OPTION_INVOCATION, OPTION_LATEST_INVOCATION,
+		     OPTION_IDENTIFIER, OPTION_EXCLUDE_IDENTIFIER, OPTION_PRIORITY, OPTION_FACILITY,
+		     OPTION_GREP) > 0;
+}
+
+int checks_pass(const struct settings *settings)
+{
+	const bool *seen = settings->seen;
+
+	if (COUNT(settings, OPTION_DIRECTORY, OPTION_MACHINE, OPTION_IMAGE) +
+		    (settings->root != NULL) + (settings->file_count > 0) +
+		    settings->standard_input >
+	    1)
+		return message_error("Please specify at most one of -D/--directory=, --file=, "
+				     "-M/--machine=, --root=, --image=.");
+	if (settings->since_usec > settings->until_usec)
+		return message_error("--since= must be before --until=.");
+	if (COUNT(settings, OPTION_SINCE, OPTION_CURSOR, OPTION_CURSOR_FILE, OPTION_AFTER_CURSOR) >
+	    1)
+		return message_error("Please specify only one of --since=, --cursor=, "
+				     "--cursor-file=, and --after-cursor=.");
+	if (seen[OPTION_FOLLOW] && seen[OPTION_REVERSE])
+		return message_error("Please specify either --reverse or --follow, not both.");
+	if (settings->action == ACTION_SHOW && settings->lines_first &&
+	    (seen[OPTION_REVERSE] || seen[OPTION_FOLLOW]))
+		return message_error("--lines=+N is unsupported when --reverse or --follow is "
+				     "specified.");
+	if (!summary_takes_matches(settings->action) && settings->argument_count > 0 &&
+	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
+		return message_error("Extraneous arguments starting with '%s'",
+				     settings->arguments[0]);
+	if (checks_gaps_filtered(settings))
+		return message_error("--gaps can be limited by boot and time only.");
+	if (checks_fields_filtered(settings))
+		return message_error("-F/--field= and -N/--fields cannot be combined with options "
+				     "that limit the journal.");
+	if ((settings->boot_filter || seen[OPTION_LIST_BOOTS]) && seen[OPTION_MERGE])
+		return message_error("Using --boot or --list-boots with --merge is not supported.");
+	return 1;
+}
