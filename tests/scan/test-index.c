@@ -137,8 +137,7 @@ Test(index, the_status_of_a_unit_takes_few_waves_and_little_of_the_archive)
 	match_unit(engine);
 	jscan_set_tail(engine, 10);
 	expect_texts(collect(engine, DRIVE_NEXT),
-		     strdup("17450 17500 17550 17600 17650 17700 17750 17800 17850 17900 17950" +
-			    6),
+		     strdup("17500 17550 17600 17650 17700 17750 17800 17850 17900 17950"),
 		     "the last ten of the unit");
 	jscan_get_stats(engine, &stats);
 	for (unsigned f = 0; f < FILES; f++)
