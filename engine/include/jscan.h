@@ -392,10 +392,11 @@ struct jscan_trace_event {
 typedef void (*jscan_trace_fn)(void *userdata, const struct jscan_trace_event *event);
 
 /*
- * Calls HANDLER, on the engine's thread, for all that is read and used of the files; NULL: no
- * more. It must be set before the first step. What is used is told from time to time, in the order
- * of the files' offsets. A scan that is traced takes longer, and chooses a little differently
- * which blocks leave when memory is short; what it yields is the same.
+ * Calls HANDLER, on the engine's thread, for all that is read and used of the files, until the
+ * engine has been freed; NULL: for nothing. Later than before the first step: -EBUSY. What is used
+ * is told from time to time, in the order of the files' offsets. A scan that is traced takes
+ * longer, and chooses a little differently which blocks leave when memory is short; what it yields
+ * is the same.
  */
 JSCAN_API int jscan_set_trace(struct jscan *engine, jscan_trace_fn handler, void *userdata);
 
