@@ -57,7 +57,8 @@ def run_pipe(c):
     archive = c.archives.get('bulk')
     command = c.jscan.command(archive, CASES['export'])
     size = next(r['output_bytes'] for r in c.raw.records
-                if r['case'] == 'export' and r['archive'] == archive.name)
+                if r['suite'] == 'warm' and r['case'] == 'export' and
+                r['archive'] == archive.name)
     writer = type(c.floor)('bare writer', c.floor.path)
     commands = {c.jscan.name: command, writer.name: [c.floor.path, 'write', str(size)]}
 
