@@ -210,6 +210,7 @@ static uint64_t engine_expect_entries(const struct jscan *e, const struct source
 	uint64_t head = h->head_entry_realtime, tail = h->tail_entry_realtime;
 	uint64_t count = s->plan.root ? s->plan.root->count_max : h->n_entries;
 	uint64_t from = e->since > head ? e->since : head, to = e->until < tail ? e->until : tail;
+	double share;
 
 	if (s->error || (s->plan.root && s->plan.root->empty))
 		return 0;
@@ -217,7 +218,8 @@ static uint64_t engine_expect_entries(const struct jscan *e, const struct source
 		return count;
 	if (from > to)
 		return 0;
-	return (uint64_t)((double)count * (double)(to - from) / (double)(tail - head)) + 1;
+	share = (double)count * (double)(to - from) / (double)(tail - head);
+	return share < (double)count ? (uint64_t)share + 1 : count;
 }
 
 /* True if more will be read than a few entries. */

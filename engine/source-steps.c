@@ -62,11 +62,21 @@ static bool source_header_again(struct source *s, const uint8_t *bytes, uint64_t
 	return true;
 }
 
-int source_step_header(struct source *s)
+/* The bytes in which a header may lie; *ret_size says how many, and may be 0. */
+static int source_header_bytes(struct source *s, const uint8_t **ret_bytes, uint64_t *ret_size)
 {
 	uint64_t size =
 		s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
-	const uint8_t *bytes = NULL;
+
+	*ret_bytes = NULL;
+	*ret_size = size;
+	return size ? window_get(&s->window, 0, size, ret_bytes) : 0;
+}
+
+int source_step_header(struct source *s)
+{
+	const uint8_t *bytes;
+	uint64_t size;
 	char detail[HEADER_DETAIL_SIZE] = "";
 	enum packed_kind kind;
 	int r;
@@ -76,7 +86,7 @@ int source_step_header(struct source *s)
 	if (s->unpack)
 		return unpack_step(s, PACKED_NONE);
 	for (;;) {
-		r = size ? window_get(&s->window, 0, size, &bytes) : 0;
+		r = source_header_bytes(s, &bytes, &size);
 		if (r == -EAGAIN)
 			return r;
 		if (r < 0) {
@@ -109,15 +119,14 @@ int source_step_header(struct source *s)
 
 int source_step_refresh(struct source *s)
 {
-	uint64_t size =
-		s->window.size_bytes < HEADER_SIZE_MAX ? s->window.size_bytes : HEADER_SIZE_MAX;
 	char detail[HEADER_DETAIL_SIZE];
-	const uint8_t *bytes = NULL;
+	const uint8_t *bytes;
 	struct journal journal;
+	uint64_t size;
 	int r;
 
 	do {
-		r = size ? window_get(&s->window, 0, size, &bytes) : 0;
+		r = source_header_bytes(s, &bytes, &size);
 		if (r == 0)
 			r = header_parse(bytes, size, s->window.size_bytes, &journal, detail);
 		if (r == 0) {

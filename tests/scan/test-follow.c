@@ -189,6 +189,22 @@ ParameterizedTest(uint32_t *method, follow, new_entries_are_read_when_their_file
 	live_free(&l);
 }
 
+Test(follow, file_that_is_empty_when_opened_is_read_once_it_has_grown)
+{
+	struct live l = live_new("system.journal", 1, 1, 0);
+	struct jscan *engine;
+	int fd = open(l.path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	cr_assert(ge(int, fd, 0));
+	close(fd);
+	engine = follow_open(JSCAN_IO_SYNC);
+	cr_assert(ge(int, jscan_process(engine), 0)); /* opens it; its header comes next */
+	live_add(&l, "a", NULL);
+	expect_messages(engine, "a");
+	jscan_free(engine);
+	live_free(&l);
+}
+
 Test(follow, reads_that_are_short_late_and_refused_do_no_harm)
 {
 	struct live l = live_new("system.journal", 1, 1, 0);
