@@ -181,10 +181,12 @@ static int settings_synchronize(const char *value)
 	return 1;
 }
 
-/* --io, --jobs, --memory, --unpack-max, --plan: how the engine works. */
+/* --io, --cache, --jobs, --memory, --unpack-max, --plan: how the engine works.
+ * -ENOENT: none of these. */
 static int settings_engine(struct settings *settings, enum option_id id, const char *value)
 {
 	static const char *const methods[] = { "auto", "uring", "threads", "sync" };
+	static const char *const caches[] = { "keep", "drop", "direct" };
 	int number, r = -EINVAL;
 
 	switch (id) {
@@ -192,6 +194,13 @@ static int settings_engine(struct settings *settings, enum option_id id, const c
 		for (unsigned i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 			if (strcmp(value, methods[i]) == 0) {
 				settings->engine.io = i;
+				r = 0;
+			}
+		break;
+	case OPTION_CACHE:
+		for (unsigned i = 0; i < sizeof(caches) / sizeof(caches[0]); i++)
+			if (strcmp(value, caches[i]) == 0) {
+				settings->engine.cache = i;
 				r = 0;
 			}
 		break;
@@ -209,11 +218,13 @@ static int settings_engine(struct settings *settings, enum option_id id, const c
 	case OPTION_UNPACK_MAX:
 		r = value_size(value, &settings->engine.unpack_bytes_max);
 		break;
-	default:
+	case OPTION_MEMORY:
 		r = value_size(value, &settings->engine.memory_bytes);
 		if (r == 0 && settings->engine.memory_bytes < 4u << 20)
 			return message_error("--memory= must be at least 4M.");
 		break;
+	default:
+		return -ENOENT;
 	}
 	if (r < 0)
 		return message_error("Failed to parse --%s='%s'.", option_table[id].name, value);
@@ -413,14 +424,9 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_TRACE:
 		settings->trace = value;
 		return 1;
-	case OPTION_IO:
-	case OPTION_JOBS:
-	case OPTION_MEMORY:
-	case OPTION_UNPACK_MAX:
-	case OPTION_PLAN:
-		return settings_engine(settings, word->id, value);
-	default: /* one of summary's, or a flag, which seen[] holds */
-		return summary_apply(settings, word->id, value);
+	default: /* one of the engine's, of summary's, or a flag, which seen[] holds */
+		r = settings_engine(settings, word->id, value);
+		return r != -ENOENT ? r : summary_apply(settings, word->id, value);
 	}
 }
 

@@ -70,6 +70,9 @@ static void stats_print_text(const struct jscan_stats *s, uint64_t elapsed_usec)
 		stats_bytes(stats_rate(s->bytes_read, elapsed_usec), rate), U(s->problems));
 	fprintf(stderr, "  files    %llu used, %llu ruled out by the matches, %llu unusable\n",
 		U(s->files), U(s->files_pruned), U(s->files_failed));
+	if (s->files_direct || s->files_not_direct)
+		fprintf(stderr, "  direct   %llu files read past the page cache, %llu not\n",
+			U(s->files_direct), U(s->files_not_direct));
 	fprintf(stderr, "  entries  %llu shown, %llu duplicates left out, %llu tested one by one\n",
 		U(s->entries), U(s->duplicates), U(s->entries_tested));
 	fprintf(stderr,
@@ -105,6 +108,8 @@ static void stats_print_json(const struct jscan_stats *s, uint64_t elapsed_usec)
 		{ "bytes_written", s->bytes_written },
 		{ "problems", s->problems },
 		{ "memory_peak_bytes", s->memory_peak_bytes },
+		{ "files_direct", s->files_direct },
+		{ "files_not_direct", s->files_not_direct },
 		{ "heap_steps", s->heap_steps },
 		{ "fold_steps", s->fold_steps },
 		{ "process_peak_bytes", stats_peak_memory() },

@@ -81,6 +81,7 @@ all" "$2" ;;
     --case-sensitive) _jscan_offer $'yes\nno' "$2" ;;
     --gaps) _jscan_offer_item $'missing\nclock-step\nnot-closed\nheader' "$2" ;;
     --io) _jscan_offer $'auto\nuring\nthreads\nsync' "$2" ;;
+    --cache) _jscan_offer $'keep\ndrop\ndirect' "$2" ;;
     --plan) _jscan_offer $'auto\nscan' "$2" ;;
     --stats) _jscan_offer $'text\njson' "$2" ;;
     --text) _jscan_offer $'strict\nlenient' "$2" ;;

@@ -50,6 +50,7 @@ static int engine_take_options(const struct jscan_options *given, struct jscan_o
 	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
 	ret->size = sizeof(*ret);
 	if (ret->io > JSCAN_IO_SYNC || ret->plan > JSCAN_PLAN_SCAN ||
+	    ret->cache > JSCAN_CACHE_DIRECT || ret->reserved ||
 	    ret->queue_depth > ENGINE_QUEUE_DEPTH_MAX || ret->io_threads > ENGINE_THREADS_MAX)
 		return -EINVAL;
 	return 0;

@@ -36,6 +36,7 @@
 
 struct grep_slot {
 	struct io_op op;
+	uint32_t size_bytes; /* that are wanted: op may read more */
 	bool in_flight, full;
 	uint8_t *bytes; /* of what is read; the rest of the object before it stands in front */
 };
@@ -136,6 +137,10 @@ bool grep_reader_complete(struct grep_reader *g, const struct io_op *op)
 		g->slots[i].in_flight = false;
 		g->slots[i].full = true;
 		g->in_flight--;
+		/* A direct read has gone on to the end of its last block. */
+		g->slots[i].op.size_bytes = g->slots[i].size_bytes;
+		if (g->slots[i].op.result > (int32_t)g->slots[i].size_bytes)
+			g->slots[i].op.result = (int32_t)g->slots[i].size_bytes;
 		list_remove(&g->source->run_link);
 		list_append(&g->source->engine->runnable, &g->source->run_link);
 		return true;
@@ -159,7 +164,7 @@ static int grep_reader_new(struct jscan *e)
 
 	if (!g)
 		return -ENOMEM;
-	g->memory = malloc((size_t)GREP_SLOTS * GREP_SLOT_BYTES);
+	g->memory = aligned_alloc(IO_DIRECT_ALIGN, (size_t)GREP_SLOTS * GREP_SLOT_BYTES);
 	if (!g->memory) {
 		free(g);
 		return -ENOMEM;
@@ -228,6 +233,10 @@ static void grep_submit(struct jscan *e)
 			.size_bytes = (uint32_t)size,
 			.async = e->pool.async,
 		};
+		slot->size_bytes = (uint32_t)size;
+		if (slot->op.file.direct)
+			slot->op.size_bytes = (slot->op.size_bytes + IO_DIRECT_ALIGN - 1) &
+					      ~(IO_DIRECT_ALIGN - 1);
 		slot->in_flight = true;
 		g->in_flight++;
 		g->next += size;

@@ -114,6 +114,7 @@ int source_step_header(struct source *s)
 	s->snapshot = s->journal.header.n_entries;
 	chain_init_global(&s->chain, &s->journal);
 	follow_keep_open(s);
+	source_read_directly(s);
 	return 0;
 }
 

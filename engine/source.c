@@ -189,6 +189,21 @@ static void source_canonicalize(struct source *s, int fd)
 	}
 }
 
+void source_read_directly(struct source *s)
+{
+	struct jscan *e = s->engine;
+
+	if (e->options.cache != JSCAN_CACHE_DIRECT || s->unpacked)
+		return;
+	/* Direct reads of what is being written would have its writer wait. */
+	if (s->given_fd < 0 && !e->follow && s->image.in_flight == 0 &&
+	    s->journal.header.state != JOURNAL_STATE_ONLINE &&
+	    io_file_direct(&e->io, &s->image.file))
+		e->stats.files_direct++;
+	else
+		e->stats.files_not_direct++;
+}
+
 void source_opened(struct source *s)
 {
 	struct jscan *e = s->engine;
@@ -233,6 +248,8 @@ void source_opened(struct source *s)
 	if (!s->header_known && s->given_fd < 0 && !s->canonical)
 		source_canonicalize(s, op->file.fd);
 	s->stat = op->stat;
+	if (e->options.cache != JSCAN_CACHE_KEEP && !s->unpacked)
+		io_file_drop(&e->io, &op->file, s->given_fd < 0);
 	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE
 							 : SOURCE_BLOCK_SHIFT;
 	r = image_open(&e->pool, &s->image, &op->file, s->stat.size_bytes,
@@ -246,6 +263,8 @@ void source_opened(struct source *s)
 		return;
 	}
 	s->image_there = true;
+	if (s->header_known)
+		source_read_directly(s);
 	s->streaming = false;
 	s->window.run_begin = s->window.run_end = 0;
 	source_set_state(s, SOURCE_OPEN);

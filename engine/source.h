@@ -201,6 +201,10 @@ void source_close(struct source *s);
 /* The file cannot be used: reports it, closes it. */
 void source_fail(struct source *s, enum jscan_reason reason, int error, const char *detail);
 
+/* The file is open and its header known: from here on it is read past the page cache, if that was
+ * asked for and can be. */
+void source_read_directly(struct source *s);
+
 /* Completions, called by the loop. */
 void source_opened(struct source *s);
 void source_image_ready(struct source *s);

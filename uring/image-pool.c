@@ -299,10 +299,12 @@ static void image_read_start(struct image_read *read)
 
 	read->op.kind = IO_READ;
 	read->op.file = image->file;
+	read->asked_direct = image->file.direct;
 	read->op.buffer = image->base + offset;
 	read->op.offset = offset;
 	read->op.async = pool->async;
-	if (bytes > image->size_bytes - offset)
+	/* A direct read goes to the end of its last block, where there is nothing to be had. */
+	if (!image->file.direct && bytes > image->size_bytes - offset)
 		bytes = image->size_bytes - offset;
 	read->op.size_bytes = (uint32_t)bytes;
 	io_submit(pool->io, &read->op);
@@ -477,6 +479,10 @@ void image_pool_complete(struct image_pool *pool, struct io_op *op)
 		return;
 	}
 	image->file.nowait = image->file.nowait && op->file.nowait;
+	if (read->asked_direct && !op->file.direct)
+		image->file.direct = false;
+	if (!op->file.direct)
+		image->file.uncached = image->file.uncached && op->file.uncached;
 	/* The file is shorter than was thought. */
 	if (op->result >= 0 && (uint32_t)op->result < op->size_bytes &&
 	    op->offset + (uint32_t)op->result < image->size_bytes)

@@ -43,6 +43,7 @@ struct image_read {
 	uint64_t first_block, block_count;
 	enum image_need need;
 	bool started;
+	bool asked_direct;
 	bool again; /* what it brings is out of date: read once more */
 };
 

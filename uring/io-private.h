@@ -28,6 +28,9 @@ enum io_step io_read_step(struct io_op *op, int raw);
 /* Reads the rest of an operation with pread; sets the result. On any thread. */
 void io_read_sync(struct io_op *op);
 
+/* Reads an operation from its beginning, and minds the page cache. On any thread. */
+void io_read_whole(struct io_op *op);
+
 /* Opens a file and judges it; sets the result. On any thread. */
 void io_open_sync(struct io_op *op);
 
@@ -58,6 +61,21 @@ void io_complete_poll(struct io *io, struct io_op *op);
 
 /* A descriptor that polls readable if EVENT_FD does, or an operation's events are there. */
 int io_poll_event_fd(struct io *io, int event_fd);
+
+/* ---- io-cache.c: what reads leave behind in the page cache ---- */
+
+/* Before the first attempt at an operation, where that is made; and after the last one. */
+void io_cache_before(struct io_op *op);
+void io_cache_after(const struct io_op *op);
+
+/* Whether an error may be the refusal of a way of reading, which is then given up. */
+bool io_cache_refused(struct io_op *op, int error);
+
+/* Whether what has been read of an operation ends where the file does, as its length shows. */
+bool io_cache_ends(struct io_op *op);
+
+/* The flags of preadv2() for an attempt at a read. */
+int io_cache_flags(const struct io_op *op);
 
 /* Remembers that a file's device does not have non-blocking reads after all. */
 void io_probe_refute(struct io *io, int fd);

@@ -71,6 +71,7 @@ static void sync_done(struct io *io)
 
 const struct io_method io_method_sync = {
 	.name = "sync",
+	.caches = true,
 	.init = sync_init,
 	.turn = sync_turn,
 	.event_fd = sync_event_fd,

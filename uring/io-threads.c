@@ -62,7 +62,7 @@ static void *threads_worker(void *arg)
 		if (op->kind == IO_OPEN)
 			io_open_sync(op);
 		else
-			io_read_sync(op);
+			io_read_whole(op);
 
 		pthread_mutex_lock(&t->lock);
 		list_append(&t->finished, &op->link);
@@ -256,6 +256,7 @@ static void threads_done(struct io *io)
 
 const struct io_method io_method_threads = {
 	.name = "threads",
+	.caches = true,
 	.init = threads_init,
 	.turn = threads_turn,
 	.event_fd = threads_event_fd,

@@ -153,6 +153,16 @@ static bool uring_op_is_sync(const struct io_op *op)
 	return op->kind == IO_READ && !op->file.nowait && !op->async;
 }
 
+/* Fills a submission entry for an attempt at a read. */
+static void uring_prepare_read(struct io_uring_sqe *sqe, struct io_op *op)
+{
+	if (op->progress == 0)
+		io_cache_before(op);
+	io_uring_prep_read(sqe, op->file.fd, op->buffer + op->progress,
+			   op->size_bytes - op->progress, op->offset + op->progress);
+	sqe->rw_flags = io_cache_flags(op);
+}
+
 /* Fills a submission entry. */
 static void uring_prepare(struct uring_state *s, struct io_op *op)
 {
@@ -164,8 +174,7 @@ static void uring_prepare(struct uring_state *s, struct io_op *op)
 	else if (op->kind == IO_POLL)
 		io_uring_prep_poll_add(sqe, op->file.fd, op->events);
 	else
-		io_uring_prep_read(sqe, op->file.fd, op->buffer + op->progress,
-				   op->size_bytes - op->progress, op->offset + op->progress);
+		uring_prepare_read(sqe, op);
 	if (op->async)
 		sqe->flags |= IOSQE_ASYNC;
 	io_uring_sqe_set_data(sqe, op);
@@ -229,6 +238,8 @@ static void uring_take(struct io *io, struct io_op *op, int raw)
 			io_read_sync(op);
 		}
 		complete = step != IO_STEP_AGAIN;
+		if (complete)
+			io_cache_after(op);
 	}
 	if (!complete && io->draining) {
 		op->result = -ECANCELED;
@@ -458,6 +469,7 @@ static void uring_done(struct io *io)
 
 const struct io_method io_method_uring = {
 	.name = "uring",
+	.caches = true,
 	.init = uring_init,
 	.turn = uring_turn,
 	.event_fd = uring_event_fd,

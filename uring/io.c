@@ -208,7 +208,7 @@ enum io_step io_read_step(struct io_op *op, int raw)
 		assert((uint32_t)raw <= op->size_bytes - op->progress);
 		op->progress += (uint32_t)raw;
 		op->retries = 0;
-		if (op->progress < op->size_bytes)
+		if (op->progress < op->size_bytes && !io_cache_ends(op))
 			return IO_STEP_AGAIN;
 		op->result = (int32_t)op->progress;
 		return IO_STEP_DONE;
@@ -223,7 +223,7 @@ enum io_step io_read_step(struct io_op *op, int raw)
 		return ++op->retries < IO_RETRIES_MAX ? IO_STEP_AGAIN : IO_STEP_SYNC;
 	case -EOPNOTSUPP:
 	case -EINVAL:
-		return IO_STEP_SYNC;
+		return io_cache_refused(op, raw) ? IO_STEP_AGAIN : IO_STEP_SYNC;
 	default:
 		op->result = raw;
 		return IO_STEP_DONE;
@@ -233,18 +233,30 @@ enum io_step io_read_step(struct io_op *op, int raw)
 void io_read_sync(struct io_op *op)
 {
 	enum io_step step;
+	struct iovec vec;
 	ssize_t n;
-	int raw;
+	off_t at;
+	int raw, flags;
 
 	op->retries = 0;
 	do {
-		n = pread(op->file.fd, op->buffer + op->progress, op->size_bytes - op->progress,
-			  (off_t)(op->offset + op->progress));
+		vec = (struct iovec){ op->buffer + op->progress, op->size_bytes - op->progress };
+		flags = io_cache_flags(op);
+		at = (off_t)(op->offset + op->progress);
+		n = flags ? preadv2(op->file.fd, &vec, 1, at, flags) :
+			    pread(op->file.fd, vec.iov_base, vec.iov_len, at);
 		raw = n < 0 ? -errno : (int)n;
 		step = io_read_step(op, raw);
 	} while (step == IO_STEP_AGAIN);
 	if (step == IO_STEP_SYNC)
 		op->result = raw;
+}
+
+void io_read_whole(struct io_op *op)
+{
+	io_cache_before(op);
+	io_read_sync(op);
+	io_cache_after(op);
 }
 
 int io_open_flags(const struct io_op *op)
@@ -315,7 +327,7 @@ void io_do_sync(struct io *io, struct io_op *op)
 	if (op->kind == IO_OPEN)
 		io_open_sync(op);
 	else
-		io_read_sync(op);
+		io_read_whole(op);
 	io_complete(io, op);
 }
 

@@ -22,6 +22,7 @@
 
 #define IO_PROBES_MAX 16u
 #define IO_POLLS_MAX 8u
+#define IO_DIRECT_ALIGN 4096u
 
 enum io_method_id {
 	IO_METHOD_AUTO,
@@ -50,6 +51,10 @@ struct io_stat {
 struct io_file {
 	int fd;
 	bool nowait;
+	bool drop;     /* pages that reads bring into the page cache are not to stay */
+	bool uncached; /* ... by the kernel's own doing; may be cleared by a read */
+	bool direct;   /* reads bypass the page cache: offset, size and buffer are multiples of
+			* IO_DIRECT_ALIGN; cleared by a read where the file system refuses */
 };
 
 struct io_op {
@@ -57,7 +62,8 @@ struct io_op {
 	enum io_kind kind;
 	const char *path;        /* IO_OPEN: kept by the owner until done */
 	struct io_stat stat;     /* IO_OPEN: result */
-	struct io_file file;     /* IO_OPEN: result; IO_READ: argument, but nowait may be cleared */
+	struct io_file file;     /* IO_OPEN: result; IO_READ: argument, of which nowait, uncached
+				  * and direct may be cleared */
 	uint8_t *buffer;         /* IO_READ */
 	uint64_t offset;
 	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
@@ -67,6 +73,7 @@ struct io_op {
 				  * there of IO_POLL, negative errno */
 	uint32_t progress;       /* private: bytes read so far */
 	unsigned retries;        /* private: EAGAIN met */
+	uint64_t drop_pieces;    /* private: see io-cache.c */
 };
 
 struct io;
@@ -74,6 +81,7 @@ struct io;
 /* A method of doing operations. Every slot is set. */
 struct io_method {
 	const char *name;
+	bool caches; /* it heeds drop and direct of files */
 	/* Sets up. *ret_hint: on failure, a clause in static storage that says what to do. */
 	int (*init)(struct io *io, const char **ret_hint);
 	/* Starts everything in io->queued, as far as there is room; what is done at once may go to
@@ -178,6 +186,14 @@ int io_event_fd(struct io *io);
  * answer is remembered by device inside io. Called by io itself after IO_OPEN; owners call it for
  * descriptors that they did not open through io. */
 bool io_probe_nowait(struct io *io, int fd, uint64_t device);
+
+/* Has reads of a file leave no pages behind that were not there before. OWN: the open file is
+ * nobody else's. Methods of tests ignore it. */
+void io_file_drop(struct io *io, struct io_file *file, bool own);
+
+/* Has reads of a file bypass the page cache, from the next one on. Nobody else has the open file.
+ * False if that is refused. */
+bool io_file_direct(struct io *io, struct io_file *file);
 
 extern const struct io_method io_method_uring;
 extern const struct io_method io_method_threads;

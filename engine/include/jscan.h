@@ -90,6 +90,17 @@ enum jscan_plan {
  * the default. A structure shorter than the library's is extended with zeros; a longer one whose
  * tail is not zero is refused with -E2BIG.
  */
+/* What reading leaves behind in the kernel's page cache. The bytes are the same. */
+enum jscan_cache {
+	JSCAN_CACHE_KEEP = 0, /* what was read */
+	JSCAN_CACHE_DROP,     /* only what was there before; of files of other users, on a kernel or
+			       * file system without RWF_DONTCACHE, what was read */
+	JSCAN_CACHE_DIRECT    /* the same, and files are read past it, but for their beginnings,
+			       * files that are being written, that were added as descriptors or
+			       * are followed, and where the file system refuses: these are
+			       * read as with JSCAN_CACHE_DROP */
+};
+
 struct jscan_options {
 	size_t size;             /* sizeof(struct jscan_options) of the caller */
 	uint64_t memory_bytes;   /* budget for file contents, all files together; default: the
@@ -108,9 +119,11 @@ struct jscan_options {
 	uint32_t slice_usec;     /* jscan_process(), jscan_next() stop after this; default 1000 */
 	uint32_t slice_bytes;    /* ... or after this many bytes of entries; default 1 MiB */
 	uint64_t unpack_bytes_max; /* of what one compressed file unpacks to; default 4 GiB */
+	uint32_t cache;          /* enum jscan_cache */
+	uint32_t reserved;       /* 0 */
 };
 
-#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /*
  * Makes an engine. OPTIONS may be NULL. Neither a ring nor a thread is made before the first call
@@ -645,6 +658,8 @@ struct jscan_stats {
 	uint64_t fold_steps;     /* merge steps by the full comparison of all files */
 	uint64_t call_usec_max;  /* longest jscan_process() or jscan_next() in a foreign loop */
 	char io_method[16];      /* the method in use: "uring", "threads", "sync" */
+	uint64_t files_direct;   /* times that a file was opened for direct reads */
+	uint64_t files_not_direct; /* ... and was not, though JSCAN_CACHE_DIRECT was asked for */
 };
 
 /* Copies the counters so far into *RET_STATS, as much of it as its size says. */

@@ -20,9 +20,11 @@ import harness
 
 COUNTERS = {'files', 'files_failed', 'files_pruned', 'entries', 'entries_tested', 'duplicates',
             'bytes_read', 'reads', 'block_hits', 'block_misses', 'blocks_evicted', 'bytes_written',
-            'problems', 'memory_peak_bytes', 'heap_steps', 'fold_steps', 'process_peak_bytes',
+            'problems', 'memory_peak_bytes', 'heap_steps', 'fold_steps',
+            'files_direct', 'files_not_direct', 'process_peak_bytes',
             'elapsed_usec', 'io_method'}
 MANUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'docs', 'jscan.1')
+CACHES = ('keep', 'drop', 'direct')
 METHODS = ('uring', 'threads', 'sync')
 
 
@@ -98,9 +100,11 @@ class Own:
         """All ways of reading print the same."""
         want = self.run('-D', self.sample, '-o', 'export')
         for options in [['--io=' + m] for m in METHODS] + [['--memory=4M']] + \
+                [['--cache=' + c, '--io=' + m] for c in CACHES for m in METHODS] + \
                 [['--jobs=%d' % n] for n in (1, 2, 4, 1000)]:
             r = self.run('-D', self.sample, '-o', 'export', *options)
-            self.point('%s prints the same' % options[0], r.out == want.out and r.status == 0, r)
+            self.point('%s prints the same' % ' '.join(options),
+                       r.out == want.out and r.status == 0, r)
         for method in METHODS:
             r = self.run('-D', self.sample, '-qn0', '--stats=json', '--io=' + method)
             good = json.loads(r.err)['io_method'] in ('', method)
@@ -113,7 +117,8 @@ class Own:
 
     def test_values(self):
         """Values that make no sense are refused before anything is opened."""
-        for option in ('--io=mmap', '--plan=x', '--jobs=0', '--jobs=x', '--memory=x', '--memory='):
+        for option in ('--io=mmap', '--cache=x', '--plan=x', '--jobs=0', '--jobs=x', '--memory=x',
+                       '--memory='):
             name, value = option.split('=')
             r = self.run('-D', '/nonexistent', option)
             self.point('%s is refused' % option, r.status == 1 and r.err.decode() ==
