@@ -24,7 +24,8 @@ static const char *const invocation_fields[] = { "_SYSTEMD_INVOCATION_ID",
 						 "USER_INVOCATION_ID" };
 #define FIELD_COUNT (sizeof(invocation_fields) / sizeof(invocation_fields[0]))
 
-int invocations_match(struct archive *archive, const jscan_id *id)
+/* Adds the entries that carry ID to what the current group of the match lets through. */
+static int invocations_match_id(struct archive *archive, const jscan_id *id)
 {
 	char hex[JSCAN_ID_TEXT_SIZE], text[64 + JSCAN_ID_TEXT_SIZE];
 	int r = 0;
@@ -37,6 +38,13 @@ int invocations_match(struct archive *archive, const jscan_id *id)
 		if (r >= 0)
 			r = jscan_match_or(archive->engine);
 	}
+	return r;
+}
+
+int invocations_match(struct archive *archive, const jscan_id *id)
+{
+	int r = invocations_match_id(archive, id);
+
 	return r < 0 ? r : jscan_match_and(archive->engine);
 }
 
@@ -90,9 +98,10 @@ static int invocations_collect(struct archive *archive, size_t wanted, struct ru
 	return r < 0 ? r : 0;
 }
 
-/* Begins to read the entries of UNITS in one direction, within the boot that is asked for. */
+/* Begins to read the entries of UNITS in one direction, within the boot that is asked for; with
+ * those that carry ID, if it is not NULL. */
 static int invocations_begin(struct archive *archive, const struct units *units,
-			     enum jscan_direction direction)
+			     const jscan_id *id, enum jscan_direction direction)
 {
 	int r;
 
@@ -100,7 +109,9 @@ static int invocations_begin(struct archive *archive, const struct units *units,
 	r = filter_add_boot(archive);
 	if (r < 0)
 		return r;
-	r = units_match(archive, units, true);
+	r = id ? invocations_match_id(archive, id) : 0;
+	if (r >= 0)
+		r = units_match(archive, units, true);
 	if (r >= 0)
 		r = jscan_set_direction(archive->engine, direction);
 	return r < 0 ? message_error("Failed to read invocations: %s", strerror(-r)) : 0;
@@ -179,8 +190,10 @@ static int invocations_complete(struct archive *archive, struct runs *runs)
 	return r;
 }
 
-/* Whether an invocation is in the journal at all. */
-static int invocations_have(struct archive *archive, const jscan_id *id)
+/* The end of an invocation that reading in this direction meets first: 1 with its cursor, 0 if it
+ * is not in the journal at all. */
+static int invocations_place(struct archive *archive, const jscan_id *id,
+			     enum jscan_direction direction, char cursor[JSCAN_CURSOR_SIZE])
 {
 	const struct jscan_entry *entry;
 	int r;
@@ -189,32 +202,68 @@ static int invocations_have(struct archive *archive, const jscan_id *id)
 	r = filter_add_boot(archive);
 	if (r >= 0)
 		r = invocations_match(archive, id);
-	return r < 0 ? r : jscan_next(archive->engine, &entry);
+	if (r >= 0)
+		r = jscan_set_direction(archive->engine, direction);
+	if (r >= 0)
+		r = jscan_next(archive->engine, &entry);
+	if (r > 0)
+		jscan_entry_cursor(entry, cursor);
+	return r;
 }
 
-/* Reads the unit's invocations as far as a descriptor needs them, oldest first. */
+/* Reads on to the entry of CURSOR. 1, or 0 if it does not come. */
+static int invocations_go_to(struct archive *archive, const char *cursor)
+{
+	const struct jscan_entry *entry;
+	int r;
+
+	do
+		r = jscan_next(archive->engine, &entry);
+	while (r > 0 && jscan_test_cursor(entry, cursor) == 0);
+	return r;
+}
+
+/*
+ * Collects the unit's invocations as far as a descriptor needs them, in the direction that it
+ * counts in: from the end of the journal that it counts from, or, if it has an ID, from the place
+ * of that invocation, whose unit may be another. 0, or an error that has been told.
+ */
 static int invocations_read(struct archive *archive, const struct descriptor *descriptor,
 			    struct runs *runs)
 {
 	bool newest_first = descriptor->offset <= 0;
+	size_t steps = newest_first ? (size_t) - (int64_t)descriptor->offset
+				    : (size_t)descriptor->offset;
+	enum jscan_direction direction = newest_first ? JSCAN_BACKWARD : JSCAN_FORWARD;
+	const jscan_id *id = descriptor->has_id ? &descriptor->id : NULL;
+	char cursor[JSCAN_CURSOR_SIZE];
+	struct run first = { 0 };
 	struct units units;
-	size_t wanted = SIZE_MAX;
 	int r = invocations_unit(archive, "-I/--invocation= with an offset", &units);
 
-	if (r >= 0)
-		r = invocations_begin(archive, &units,
-				      newest_first ? JSCAN_BACKWARD : JSCAN_FORWARD);
 	if (r < 0)
 		goto out;
-	if (!descriptor->has_id)
-		wanted = newest_first ? (size_t) - (int64_t)descriptor->offset + 1
-				      : (size_t)descriptor->offset;
-	r = invocations_collect(archive, wanted, runs);
+	r = 1;
+	if (id) {
+		first.id = *id;
+		r = runs_add(runs, &first);
+		if (r >= 0)
+			r = invocations_place(archive, id, newest_first ? JSCAN_FORWARD
+									: JSCAN_BACKWARD, cursor);
+	}
+	if (r > 0) {
+		r = invocations_begin(archive, &units, id, direction);
+		if (r < 0)
+			goto out;
+		r = id ? invocations_go_to(archive, cursor) : 1;
+	}
+	if (r > 0)
+		r = invocations_collect(archive, steps + (id || newest_first), runs);
 	if (r < 0)
 		message_error("Failed to read invocations: %s", strerror(-r));
 out:
 	units_done(&units);
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /* The run that a descriptor means, in a list in the order of reading. */
@@ -222,19 +271,11 @@ static const struct run *invocations_choose(const struct runs *runs,
 					    const struct descriptor *descriptor)
 {
 	bool newest_first = descriptor->offset <= 0;
-	int64_t at = 0, steps = descriptor->offset;
+	size_t steps = newest_first ? (size_t) - (int64_t)descriptor->offset
+				    : (size_t)descriptor->offset;
+	size_t at = descriptor->has_id || newest_first ? steps : steps - 1;
 
-	if (descriptor->has_id) {
-		while (at < (int64_t)runs->count &&
-		       memcmp(&runs->rows[at].id, &descriptor->id, sizeof(jscan_id)) != 0)
-			at++;
-		if (at == (int64_t)runs->count)
-			return NULL;
-	} else if (!newest_first) {
-		steps--;
-	}
-	at += newest_first ? -steps : steps;
-	return at >= (int64_t)runs->count ? NULL : &runs->rows[at];
+	return at < runs->count ? &runs->rows[at] : NULL;
 }
 
 int invocations_find(struct archive *archive, jscan_id *ret_id)
@@ -247,7 +288,9 @@ int invocations_find(struct archive *archive, jscan_id *ret_id)
 
 	jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
 	if (descriptor->has_id && descriptor->offset == 0) {
-		r = invocations_have(archive, &descriptor->id);
+		char cursor[JSCAN_CURSOR_SIZE];
+
+		r = invocations_place(archive, &descriptor->id, JSCAN_FORWARD, cursor);
 		if (r > 0)
 			*ret_id = descriptor->id;
 	} else {
@@ -286,7 +329,7 @@ int invocations_list(struct archive *archive)
 	if (r < 0)
 		goto out;
 	jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
-	r = invocations_begin(archive, &units, first ? JSCAN_FORWARD : JSCAN_BACKWARD);
+	r = invocations_begin(archive, &units, NULL, first ? JSCAN_FORWARD : JSCAN_BACKWARD);
 	if (r < 0)
 		goto out;
 	r = invocations_collect(archive, invocations_limit(archive->settings), &runs);
