@@ -193,6 +193,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "Processors to use (all that there are); 1: no thread"),
 	[OPTION_CACHE] = ROW("cache", 0, REQUIRED, OWN, "MODE",
 			     "What to leave in the page cache: keep, drop, or direct reads"),
+	[OPTION_LIMIT_RATE] = ROW("limit-rate", 0, REQUIRED, OWN, "BYTES",
+				  "Bytes to read in a second at most, with K, M or G"),
 	[OPTION_MEMORY] = ROW("memory", 0, REQUIRED, OWN, "SIZE",
 			      "Memory for file contents, with K, M or G (at most 128M)"),
 	[OPTION_UNPACK_MAX] = ROW("unpack-max", 0, REQUIRED, OWN, "SIZE",

@@ -182,7 +182,7 @@ static int settings_synchronize(const char *value)
 }
 
 /* --io, --cache, --jobs, --memory, --unpack-max, --plan: how the engine works.
- * -ENOENT: none of these. */
+ * --limit-rate, too. -ENOENT: none of these. */
 static int settings_engine(struct settings *settings, enum option_id id, const char *value)
 {
 	static const char *const methods[] = { "auto", "uring", "threads", "sync" };
@@ -217,6 +217,11 @@ static int settings_engine(struct settings *settings, enum option_id id, const c
 		break;
 	case OPTION_UNPACK_MAX:
 		r = value_size(value, &settings->engine.unpack_bytes_max);
+		break;
+	case OPTION_LIMIT_RATE:
+		r = value_size(value, &settings->engine.limit_rate);
+		if (r == 0 && settings->engine.limit_rate < 4096)
+			return message_error("--limit-rate= must be at least 4K.");
 		break;
 	case OPTION_MEMORY:
 		r = value_size(value, &settings->engine.memory_bytes);

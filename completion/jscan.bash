@@ -87,7 +87,7 @@ all" "$2" ;;
     --text) _jscan_offer $'strict\nlenient' "$2" ;;
     -S | --since | -U | --until) _jscan_offer $'now\ntoday\nyesterday\ntomorrow' "$2" ;;
     -n | --lines) _jscan_offer $'all' "$2" ;;
-    -[cgM] | --cursor | --after-cursor | --grep | --invocation | --verify-key | --memory | \
+    -[cgM] | --cursor | --after-cursor | --grep | --invocation | --verify-key | --memory | --limit-rate | \
         --jobs) COMPREPLY=() ;; # nothing is known of these
     *) return 1 ;;
     esac

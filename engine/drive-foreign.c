@@ -37,7 +37,7 @@ int jscan_timeout(struct jscan *e, uint64_t *ret_usec)
 
 	if (r < 0)
 		return r;
-	*ret_usec = list_is_empty(&e->runnable) && engine_can_wait(e) ? UINT64_MAX : 0;
+	*ret_usec = engine_timeout_usec(e);
 	if (e->held_back)
 		*ret_usec = HELD_BACK_USEC;
 	return 0;

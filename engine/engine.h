@@ -183,6 +183,9 @@ int engine_turn(struct jscan *engine, bool wait);
 /* Whether there is something that a turn could wait for. */
 bool engine_can_wait(const struct jscan *engine);
 
+/* When a foreign loop has to take a turn, if nothing completes before; UINT64_MAX: then only. */
+uint64_t engine_timeout_usec(struct jscan *engine);
+
 /* What sinks have gathered is written before the engine sleeps. */
 int engine_before_sleep(struct jscan *engine);
 

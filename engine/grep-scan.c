@@ -224,6 +224,8 @@ static void grep_submit(struct jscan *e)
 
 		if (slot->in_flight || slot->full)
 			continue;
+		if (!rate_allows(&e->pool.rate, rate_now_usec()))
+			break;
 		size = size < GREP_READ_BYTES ? size : GREP_READ_BYTES;
 		slot->op = (struct io_op){
 			.kind = IO_READ,
@@ -240,6 +242,7 @@ static void grep_submit(struct jscan *e)
 		slot->in_flight = true;
 		g->in_flight++;
 		g->next += size;
+		rate_pay(&e->pool.rate, size);
 		io_submit(&e->io, &slot->op);
 	}
 }

@@ -40,6 +40,8 @@ int engine_start_io(struct jscan *e)
 		io_done(&e->io);
 		return r;
 	}
+	if (e->options.limit_rate)
+		image_pool_limit(&e->pool, e->options.limit_rate);
 	e->readahead_bytes_max = e->options.memory_bytes / 16 < READAHEAD_BYTES_MAX ?
 					 e->options.memory_bytes / 16 : READAHEAD_BYTES_MAX;
 	engine_trace_start(e);
@@ -85,7 +87,30 @@ static void engine_settle(struct jscan *e)
 
 bool engine_can_wait(const struct jscan *e)
 {
-	return io_is_busy(&e->io) || follow_is_idle(e);
+	return io_is_busy(&e->io) || e->pool.rate.refused || follow_is_idle(e);
+}
+
+/* How long nothing may be read, by the rate; UINT64_MAX: nothing waits for that. */
+static uint64_t engine_rate_usec(struct jscan *e)
+{
+	return e->pool.rate.refused ? rate_wait_usec(&e->pool.rate, rate_now_usec()) : UINT64_MAX;
+}
+
+/* Has the I/O take a turn, or only time go by where reads wait for nothing else. */
+static int engine_turn_io(struct jscan *e, bool wait)
+{
+	uint64_t usec = wait ? engine_rate_usec(e) : UINT64_MAX;
+
+	if (usec == UINT64_MAX || io_can_wait(&e->io))
+		return io_turn(&e->io, wait, usec);
+	nanosleep(&(const struct timespec){ .tv_sec = (time_t)(usec / 1000000),
+					    .tv_nsec = (long)(usec % 1000000) * 1000 }, NULL);
+	return 0;
+}
+
+uint64_t engine_timeout_usec(struct jscan *e)
+{
+	return list_is_empty(&e->runnable) && engine_can_wait(e) ? engine_rate_usec(e) : 0;
 }
 
 int engine_turn(struct jscan *e, bool wait)
@@ -97,10 +122,13 @@ int engine_turn(struct jscan *e, bool wait)
 		;
 	if (e->pool.trace)
 		image_pool_trace_hits(&e->pool);
+	/* Whoever still wants to read asks again. */
+	if (engine_rate_usec(e) == 0)
+		e->pool.rate.refused = false;
 	image_pool_start(&e->pool);
 	e->turns++;
 	wait = wait && engine_can_wait(e) && list_is_empty(&e->io.done);
-	r = io_turn(&e->io, wait, UINT64_MAX);
+	r = engine_turn_io(e, wait);
 	if (r < 0)
 		return r;
 	engine_complete(e);

@@ -85,6 +85,21 @@ int image_pool_init(struct image_pool *pool, struct io *io, uint64_t budget_byte
 	return 0;
 }
 
+void image_pool_limit(struct image_pool *pool, uint64_t bytes_per_second)
+{
+	struct image_pool_private *p = pool->private;
+
+	rate_init(&pool->rate, bytes_per_second, rate_now_usec());
+	if (pool->rate.bytes_per_second && p->read_bytes_max > pool->rate.burst_bytes)
+		p->read_bytes_max = pool->rate.burst_bytes;
+}
+
+/* Whether the rate allows a read now. */
+static bool image_pool_may_read(struct image_pool *pool)
+{
+	return !pool->rate.bytes_per_second || rate_allows(&pool->rate, rate_now_usec());
+}
+
 void image_pool_done(struct image_pool *pool)
 {
 	struct image_pool_private *p = pool->private;
@@ -307,6 +322,7 @@ static void image_read_start(struct image_read *read)
 	if (!image->file.direct && bytes > image->size_bytes - offset)
 		bytes = image->size_bytes - offset;
 	read->op.size_bytes = (uint32_t)bytes;
+	rate_pay(&pool->rate, bytes);
 	io_submit(pool->io, &read->op);
 }
 
@@ -343,6 +359,8 @@ static void image_pool_start_needed(struct image_pool *pool)
 
 		if (!image_read_clamp(read))
 			continue;
+		if (!image_pool_may_read(pool))
+			break;
 		if (read->image != forced && !image_read_make_room(read)) {
 			if (p->flying_count > 0 || !list_is_empty(&pool->ready))
 				break;
@@ -371,6 +389,8 @@ static void image_pool_start_expected(struct image_pool *pool)
 		bytes = image_bytes(read->image, read->block_count);
 		if (pool->in_flight_bytes > 0 &&
 		    pool->in_flight_bytes + bytes > pool->in_flight_bytes_max)
+			break;
+		if (!image_pool_may_read(pool))
 			break;
 		if (!image_read_make_room(read)) {
 			p->expected_pause = IMAGE_EXPECTED_PAUSE;

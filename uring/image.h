@@ -21,6 +21,7 @@
 #define URING_IMAGE_H
 
 #include "uring/io.h"
+#include "uring/rate.h"
 
 /* State of a block. The first three are what a decoder's window looks at and sets. */
 #define IMAGE_BLOCK_RESIDENT 0x01u
@@ -112,6 +113,7 @@ struct image_pool {
 	void *quiesce_userdata;
 	struct list images;       /* open ones, in clock order */
 	struct list ready;        /* images whose last needed read has completed */
+	struct rate rate;         /* what reads are paid from; owner: see image_pool_limit() */
 	struct image_statistics statistics;
 	image_trace_fn trace;     /* owner: called for each event; NULL: nobody looks */
 	void *trace_userdata;
@@ -123,6 +125,11 @@ struct image_pool {
 int image_pool_init(struct image_pool *pool, struct io *io, uint64_t budget_bytes);
 /* Ends a pool whose images are all closed. */
 void image_pool_done(struct image_pool *pool);
+
+/* Limits what is read in a second, 0: not at all. Needed reads come first, expected ones
+ * get what is left. The owner takes a turn after
+ * rate_wait_usec(). */
+void image_pool_limit(struct image_pool *pool, uint64_t bytes_per_second);
 
 /* Gives back frames that closed images have left, beyond KEEP_BYTES. */
 void image_pool_shrink(struct image_pool *pool, uint64_t keep_bytes);

@@ -121,9 +121,12 @@ struct jscan_options {
 	uint64_t unpack_bytes_max; /* of what one compressed file unpacks to; default 4 GiB */
 	uint32_t cache;          /* enum jscan_cache */
 	uint32_t reserved;       /* 0 */
+	uint64_t limit_rate;     /* bytes read from files in a second; default: as many as come.
+				  * Up to an eighth of it is read at once */
 };
 
-#define JSCAN_OPTIONS_INIT { sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define JSCAN_OPTIONS_INIT \
+	{ sizeof(struct jscan_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /*
  * Makes an engine. OPTIONS may be NULL. Neither a ring nor a thread is made before the first call

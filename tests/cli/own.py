@@ -117,7 +117,8 @@ class Own:
 
     def test_values(self):
         """Values that make no sense are refused before anything is opened."""
-        for option in ('--io=mmap', '--cache=x', '--plan=x', '--jobs=0', '--jobs=x', '--memory=x',
+        for option in ('--io=mmap', '--limit-rate=x',
+                       '--cache=x', '--plan=x', '--jobs=0', '--jobs=x', '--memory=x',
                        '--memory='):
             name, value = option.split('=')
             r = self.run('-D', '/nonexistent', option)
@@ -126,6 +127,9 @@ class Own:
         r = self.run('--memory=1M')
         self.point('too little memory is refused', r.status == 1 and
                    r.err == b'--memory= must be at least 4M.\n', r)
+        r = self.run('--limit-rate=4095')
+        self.point('too low a rate is refused', r.status == 1 and
+                   r.err == b'--limit-rate= must be at least 4K.\n', r)
         r = self.run('--synchronize-on-exit=perhaps')
         self.point('--synchronize-on-exit takes a truth value', r.status == 1 and r.err ==
                    b"Failed to parse boolean argument to '--synchronize-on-exit': perhaps\n", r)

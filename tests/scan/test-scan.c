@@ -3,6 +3,8 @@
 #include "tests/scan/harness.h"
 #include "tests/support/io-methods.h"
 
+#include <time.h>
+
 #define LAST (ARCHIVE_ENTRIES - 1)
 
 static uint32_t methods[] = METHODS;
@@ -458,4 +460,38 @@ Test(scan, a_file_that_is_added_twice_counts_once)
 	cr_assert(eq(int, jscan_add_directory(engine, folder, 0), 0));
 	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, LAST, ARCHIVE_ENTRIES), "twice");
 	jscan_free(engine);
+}
+
+METHOD_PARAMETERS(a_limited_rate_takes_time_and_changes_nothing)
+ParameterizedTest(uint32_t *method, scan, a_limited_rate_takes_time_and_changes_nothing)
+{
+	for (enum drive how = 0; how < DRIVE_COUNT; how++) {
+		struct jscan_options options = JSCAN_OPTIONS_INIT;
+		struct jscan_stats stats = { .size = sizeof(stats) };
+		struct timespec begin, end;
+		struct jscan *engine;
+		clock_t cpu = clock();
+		double seconds, least;
+
+		options.io = *method;
+		options.limit_rate = 10000;
+		cr_assert(eq(int, jscan_new(&options, &engine), 0));
+		cr_assert(eq(int, jscan_add_directory(engine, folder, 0), 0));
+		if (*method == JSCAN_IO_URING && jscan_open(engine) < 0)
+			cr_skip_test("no ring");
+		clock_gettime(CLOCK_MONOTONIC, &begin);
+		expect_texts(collect(engine, how), numbers(0, LAST, ARCHIVE_ENTRIES), "limited");
+		clock_gettime(CLOCK_MONOTONIC, &end);
+		seconds = (double)(end.tv_sec - begin.tv_sec) +
+			  (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+		cr_assert(eq(int, jscan_get_stats(engine, &stats), 0));
+		/* The bucket was full, or what opening took has come in again, and the last read
+		 * may be as large as the bucket. */
+		least = ((double)stats.bytes_read - 2 * 16384) / (double)options.limit_rate;
+		cr_expect(gt(u64, stats.bytes_read, 2 * 16384), "there is something to limit");
+		cr_expect(ge(dbl, seconds, least));
+		cr_expect(le(dbl, (double)(clock() - cpu) / CLOCKS_PER_SEC, seconds / 2 + 0.05),
+			  "nobody waits busily");
+		jscan_free(engine);
+	}
 }
