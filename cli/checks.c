@@ -5,6 +5,8 @@
  */
 #include "checks.h"
 
+#include <unistd.h>
+
 #include "messages.h"
 #include "summary.h"
 
@@ -78,6 +80,10 @@ int checks_pass(const struct settings *settings)
 	if (checks_fields_filtered(settings))
 		return message_error("-F/--field= and -N/--fields cannot be combined with options "
 				     "that limit the journal.");
+	if (seen[OPTION_COMPRESS] && settings->action != ACTION_SHOW)
+		return message_error("--compress= is for entries only.");
+	if (seen[OPTION_COMPRESS] && isatty(STDOUT_FILENO))
+		return message_error("--compress= does not write to a terminal.");
 	if ((settings->boot_filter || seen[OPTION_LIST_BOOTS]) && seen[OPTION_MERGE])
 		return message_error("Using --boot or --list-boots with --merge is not supported.");
 	return 1;

@@ -211,6 +211,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			    "List missing entries, clock steps, files that were not closed"),
 	[OPTION_TEXT] = ROW("text", 0, REQUIRED, OWN, "HOW",
 			"Unprintable text as a blob (strict) or with escapes (lenient)"),
+	[OPTION_COMPRESS] = ROW("compress", 0, REQUIRED, OWN, "HOW",
+				"Compress what is printed: zstd, zstd:LEVEL (1-19, 3) or lz4"),
 	[OPTION_COUNT_ENTRIES] = ROW("count", 0, NONE, OWN, NULL,
 				     "Print how many entries there are instead of them"),
 	[OPTION_TOP] = ROW("top", 0, REQUIRED, OWN, "FIELD[:N]",

@@ -259,6 +259,21 @@ static int settings_gaps(struct settings *settings, const char *value)
 	return r < 0 ? message_error("Failed to parse --gaps='%s'.", value) : 1;
 }
 
+/* --compress: how, and how much. */
+static int settings_compress(struct settings *settings, const char *value)
+{
+	int level = 0, r = 0;
+
+	settings->compression = strcmp(value, "lz4") == 0 ? JSCAN_COMPRESSION_LZ4 :
+							    JSCAN_COMPRESSION_ZSTD;
+	if (strncmp(value, "zstd:", 5) == 0)
+		r = value_integer(value + 5, &level) < 0 || level < 1 || level > 19 ? -EINVAL : 0;
+	else if (settings->compression == JSCAN_COMPRESSION_ZSTD && strcmp(value, "zstd") != 0)
+		r = -EINVAL;
+	settings->compression_level = (unsigned)level;
+	return r < 0 ? message_error("Failed to parse --compress='%s'.", value) : 1;
+}
+
 /* --text: whether what is not printable is shown. */
 static int settings_text(struct settings *settings, const char *value)
 {
@@ -426,6 +441,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return settings_stats(settings, value);
 	case OPTION_TEXT:
 		return settings_text(settings, value);
+	case OPTION_COMPRESS:
+		return settings_compress(settings, value);
 	case OPTION_TRACE:
 		settings->trace = value;
 		return 1;

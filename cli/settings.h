@@ -63,6 +63,8 @@ struct settings {
 	enum jscan_mode mode;
 	bool quiet;
 	bool lenient;           /* --text=lenient */
+	enum jscan_compression compression;
+	unsigned compression_level; /* 0: the default */
 	bool shorten;           /* --no-full, and no --full behind it */
 	bool boot_asked;        /* -b other than "all", or --this-boot */
 	bool boot_filter;       /* the same, or an option that implies it */

@@ -16,6 +16,7 @@
 #include "archive.h"
 #include "cursor-file.h"
 #include "filter.h"
+#include "frame.h"
 #include "look.h"
 #include "messages.h"
 #include "pager.h"
@@ -104,6 +105,7 @@ static int show_no_lines(struct show *show)
 	const struct jscan_entry *entry;
 	int r = 0;
 
+	frame_write(show->settings->compression, "");
 	if (!show_wants_cursor(show))
 		return 0;
 	if (show_is_tail(show))
@@ -204,6 +206,8 @@ static int show_attach(struct show *show)
 		.size = sizeof(output),
 		.mode = settings->mode,
 		.fields = (const char *const *)settings->fields,
+		.compression = settings->compression,
+		.compression_level = settings->compression_level,
 	};
 	int r;
 
@@ -272,12 +276,14 @@ static int show_scan(struct show *show)
 static int show_cursor(struct show *show)
 {
 	const struct settings *settings = show->settings;
-	char cursor[JSCAN_CURSOR_SIZE];
+	char cursor[JSCAN_CURSOR_SIZE], line[JSCAN_CURSOR_SIZE + sizeof("-- cursor: \n")];
 
 	if (!show_wants_cursor(show) || jscan_position_cursor(show->archive->engine, cursor) <= 0)
 		return 0;
-	if (settings->seen[OPTION_SHOW_CURSOR])
-		printf("-- cursor: %s\n", cursor);
+	if (settings->seen[OPTION_SHOW_CURSOR]) {
+		snprintf(line, sizeof(line), "-- cursor: %s\n", cursor);
+		frame_write(settings->compression, line);
+	}
 	fflush(stdout);
 	return settings->cursor_file ? cursor_file_write(settings->cursor_file, cursor) : 0;
 }
@@ -298,7 +304,7 @@ static int show_run(struct show *show)
 	if (r < 0 || show->stopped)
 		return r;
 	if (r == 0 && !settings->quiet)
-		puts("-- No entries --");
+		frame_write(settings->compression, "-- No entries --\n");
 	if (show_cursor(show) < 0)
 		return -EINVAL;
 	/* As for grep, it is a failure to find nothing. */
@@ -310,6 +316,8 @@ int show(struct archive *archive, bool *ret_stopped)
 	struct show show = { .settings = archive->settings, .archive = archive };
 	int r = filter_add(archive);
 
+	if (r == 0)
+		frame_write(show.settings->compression, "");
 	if (r <= 0)
 		return r;
 	if (archive->settings->seen[OPTION_FOLLOW] && archive->settings->standard_input)

@@ -84,6 +84,7 @@ all" "$2" ;;
     --cache) _jscan_offer $'keep\ndrop\ndirect' "$2" ;;
     --plan) _jscan_offer $'auto\nscan' "$2" ;;
     --stats) _jscan_offer $'text\njson' "$2" ;;
+    --compress) _jscan_offer $'zstd\nlz4' "$2" ;;
     --text) _jscan_offer $'strict\nlenient' "$2" ;;
     -S | --since | -U | --until) _jscan_offer $'now\ntoday\nyesterday\ntomorrow' "$2" ;;
     -n | --lines) _jscan_offer $'all' "$2" ;;

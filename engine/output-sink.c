@@ -2,7 +2,8 @@
 /*
  * The built-in output: a sink like an outsider's, whose format slot is one of the encoders and
  * whose write slot writes to a descriptor. It formats on any thread, but for short-delta, which
- * looks at the entry before.
+ * looks at the entry before. Compressed, what is written at once becomes frames of bounded size;
+ * with workers, frames come from them.
  */
 #include <poll.h>
 #include <stdatomic.h>
@@ -51,6 +52,10 @@ struct output_sink {
 	struct output_options options;
 	bool boot_lines;
 	int fd;
+	enum packed_kind kind;     /* what it is compressed to; PACKED_NONE */
+	unsigned level;
+	bool framed;               /* a frame has been written since the beginning */
+	struct packer packer;      /* of the engine's thread */
 	char **fields;             /* copies, ended by NULL */
 	char **excluded;
 	char *node_name;
@@ -66,6 +71,7 @@ static int output_sink_begin(void *userdata, struct jscan *engine)
 	struct output_sink *o = userdata;
 
 	o->engine = engine;
+	o->framed = false;
 	return 0;
 }
 
@@ -139,12 +145,9 @@ static int output_sink_flush(void *userdata)
 	return 0;
 }
 
-/* sink: write. A descriptor that does not block is waited for. */
-static int output_sink_write(void *userdata, const void *data, size_t size)
+/* Writes to the descriptor. One that does not block is waited for. */
+static int output_sink_put(struct output_sink *o, const uint8_t *bytes, size_t size)
 {
-	struct output_sink *o = userdata;
-	const uint8_t *bytes = data;
-
 	while (size > 0) {
 		ssize_t n = write(o->fd, bytes, size);
 
@@ -167,6 +170,54 @@ static int output_sink_write(void *userdata, const void *data, size_t size)
 	return 0;
 }
 
+int output_sink_write_frame(void *userdata, const uint8_t *frame, size_t size)
+{
+	struct output_sink *o = userdata;
+
+	o->framed = true;
+	return output_sink_put(o, frame, size);
+}
+
+/* Makes a frame of bytes and writes it. */
+static int output_sink_pack(struct output_sink *o, const uint8_t *bytes, size_t size)
+{
+	const uint8_t *frame;
+	size_t frame_size;
+	int r = packer_frame(&o->packer, o->kind, o->level, bytes, size, &frame, &frame_size);
+
+	return r < 0 ? r : output_sink_write_frame(o, frame, frame_size);
+}
+
+/* sink: write. */
+static int output_sink_write(void *userdata, const void *data, size_t size)
+{
+	struct output_sink *o = userdata;
+	const uint8_t *bytes = data;
+	int r = 0;
+
+	if (o->kind == PACKED_NONE)
+		return output_sink_put(o, bytes, size);
+	while (size > 0 && r == 0) {
+		size_t n = size < PACKER_FRAME_BYTES_MAX ? size : PACKER_FRAME_BYTES_MAX;
+
+		r = output_sink_pack(o, bytes, n);
+		bytes += n;
+		size -= n;
+	}
+	return r;
+}
+
+/* sink: end. No bytes are an empty frame. */
+static int output_sink_end(void *userdata)
+{
+	struct output_sink *o = userdata;
+	int r = 0;
+
+	if (o->kind != PACKED_NONE && !o->framed)
+		r = output_sink_pack(o, NULL, 0);
+	return r < 0 ? r : 0;
+}
+
 /* Frees a copied list; NULL is one too. */
 static void output_sink_free_list(char **list)
 {
@@ -180,6 +231,7 @@ static void output_sink_free(void *userdata)
 {
 	struct output_sink *o = userdata;
 
+	packer_done(&o->packer);
 	output_sink_free_list(o->fields);
 	output_sink_free_list(o->excluded);
 	free(o->node_name);
@@ -266,10 +318,20 @@ static int output_sink_take(const struct jscan_output *given, struct jscan_outpu
 	*ret = (struct jscan_output){ 0 };
 	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
 	if (ret->mode > JSCAN_MODE_CAT || (ret->flags & ~OUTPUT_SINK_FLAGS) ||
-	    ret->colours > JSCAN_COLOURS_24BIT || ret->catalog_error > 0 || ret->reserved)
+	    ret->colours > JSCAN_COLOURS_24BIT || ret->catalog_error > 0 || ret->reserved ||
+	    ret->compression > JSCAN_COMPRESSION_LZ4 ||
+	    ret->compression_level > (ret->compression == JSCAN_COMPRESSION_ZSTD ?
+					      PACKER_ZSTD_LEVEL_MAX : 0))
 		return -EINVAL;
 	return 0;
 }
+
+/* The frames of each way to compress. */
+static const enum packed_kind output_sink_kinds[] = {
+	[JSCAN_COMPRESSION_NONE] = PACKED_NONE,
+	[JSCAN_COMPRESSION_ZSTD] = PACKED_ZSTD,
+	[JSCAN_COMPRESSION_LZ4] = PACKED_LZ4,
+};
 
 int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 {
@@ -280,6 +342,7 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 		.format = output_sink_format,
 		.write = output_sink_write,
 		.flush = output_sink_flush,
+		.end = output_sink_end,
 		.free = output_sink_free,
 	};
 	struct jscan_output output;
@@ -297,6 +360,8 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 	if (!o)
 		return -ENOMEM;
 	o->fd = fd;
+	o->kind = output_sink_kinds[output.compression];
+	o->level = output.compression_level;
 	o->state = calloc(1, sizeof(*o->state));
 	r = o->state ? output_sink_set(o, &output) : -ENOMEM;
 	if (r == 0)
@@ -307,6 +372,8 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 	}
 	sink->output = &o->options;
 	sink->fd = fd;
+	sink->kind = o->kind;
+	sink->level = o->level;
 	return 0;
 }
 

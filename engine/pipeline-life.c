@@ -21,8 +21,10 @@ static void pipeline_release(struct pipeline *p, unsigned jobs)
 	for (unsigned i = 0; p->batches && i < p->batch_count; i++) {
 		struct pipeline_part *parts = p->batches[i].parts;
 
-		for (size_t k = 0; parts && k < p->part_count; k++)
+		for (size_t k = 0; parts && k < p->part_count; k++) {
 			output_buffer_done(&parts[k].buffer.bytes);
+			free(parts[k].frame);
+		}
 		free(parts);
 	}
 	for (unsigned i = 0; i + 1 < jobs; i++) {
@@ -31,6 +33,8 @@ static void pipeline_release(struct pipeline *p, unsigned jobs)
 		if (p->caches)
 			output_cache_done(&p->caches[i]);
 	}
+	for (unsigned i = 0; p->places && i < jobs; i++)
+		packer_done(&p->places[i].packer);
 	free(p->batches);
 	free(p->places);
 	free(p->readers);

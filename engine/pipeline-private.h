@@ -38,6 +38,9 @@ struct pipeline_damage {
 struct pipeline_part {
 	struct jscan_buffer buffer;
 	size_t begin;                 /* of what has not been handed on */
+	uint8_t *frame;               /* a copy of the worker's, in frame_capacity bytes, of all */
+	size_t frame_size;            /* that there is; 0: there is none */
+	size_t frame_capacity;
 	uint32_t ends[PIPELINE_REFS]; /* of each entry's bytes, from the first not handed on */
 };
 
@@ -79,6 +82,7 @@ struct pipeline_batch {
 struct pipeline_place {
 	struct reader *reader;
 	struct output_cache *cache;
+	struct packer packer;
 	struct jscan_entry entry;
 	struct window window;
 };

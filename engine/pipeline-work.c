@@ -3,14 +3,20 @@
  * What workers do: they load the entries of a batch and have the sinks format them. A worker reads
  * images, sources' headers and options, all of which stay as they are while a batch refers to them,
  * and writes to its own place and to the batch. It never waits: an entry that lacks blocks is left
- * for later, with what it lacks in the batch.
+ * for later, with what it lacks in the batch. What is written compressed it makes a frame of, if
+ * there is enough.
  */
+#include <stdlib.h>
+
 #include "engine/pipeline-private.h"
 
 /* How far ahead of the entry that is formatted the processor is told of one, and of how much. */
 #define WORK_PREFETCH_REFS 3u
 #define WORK_PREFETCH_LINES 7u
 #define WORK_PREFETCH_BEFORE 4u
+
+/* Smaller pieces are gathered for the engine's thread, which makes larger frames of them. */
+#define WORK_FRAME_BYTES_MIN (8u << 10)
 
 /* Sets the window of a place for an entry. What is known of runs holds until blocks leave. */
 static inline void work_window(struct window *w, const struct pipeline_view *view, bool current)
@@ -111,6 +117,35 @@ static inline bool work_is_full(const struct pipeline *p, const struct pipeline_
 	return full;
 }
 
+/* Makes a frame of what there is for each sink that wants frames. Without one, for want of bytes or
+ * of memory, the engine's thread makes one of more. */
+static void work_pack(struct pipeline *p, struct pipeline_place *place, struct pipeline_batch *b)
+{
+	for (size_t i = 0; i < p->part_count; i++) {
+		const struct sink *sink = p->engine->sinks.sinks[i];
+		struct pipeline_part *part = &b->parts[i];
+		const struct output_buffer *bytes = &part->buffer.bytes;
+		const uint8_t *frame;
+		size_t size;
+
+		part->frame_size = 0;
+		if (sink->kind == PACKED_NONE || part->begin > 0 ||
+		    bytes->size < WORK_FRAME_BYTES_MIN || bytes->size > PACKER_FRAME_BYTES_MAX ||
+		    packer_frame(&place->packer, sink->kind, sink->level, bytes->bytes,
+				 bytes->size, &frame, &size) < 0)
+			continue;
+		if (size > part->frame_capacity) {
+			free(part->frame);
+			part->frame = malloc(size);
+			part->frame_capacity = part->frame ? size : 0;
+			if (!part->frame)
+				continue;
+		}
+		memcpy(part->frame, frame, size);
+		part->frame_size = size;
+	}
+}
+
 void pipeline_work(void *userdata, unsigned number, struct work *work)
 {
 	struct pipeline *p = userdata;
@@ -135,5 +170,8 @@ void pipeline_work(void *userdata, unsigned number, struct work *work)
 		if (likely(stop == PIPELINE_COMPLETE))
 			b->done++;
 	}
+	/* What lacks blocks goes on growing if it is not next in order. */
+	if (stop != PIPELINE_HALTED && stop != PIPELINE_LACKS)
+		work_pack(p, place, b);
 	b->stop = stop;
 }

@@ -183,6 +183,20 @@ static int pipeline_write(struct sink *sink, const uint8_t *bytes, size_t size)
 	return r ? r : sink->ops.write(sink->userdata, bytes, size);
 }
 
+/* Gives a sink its part of a batch up to before END: as a frame, if a worker made one of just these
+ * bytes. */
+static int pipeline_write_part(struct sink *sink, struct pipeline_part *part, unsigned end)
+{
+	size_t begin = part->begin;
+	int r;
+
+	part->begin = part->ends[end - 1];
+	if (part->frame_size == 0 || begin > 0 || part->begin != part->buffer.bytes.size)
+		return pipeline_write(sink, part->buffer.bytes.bytes + begin, part->begin - begin);
+	r = sink_write(sink);
+	return r ? r : output_sink_write_frame(sink->userdata, part->frame, part->frame_size);
+}
+
 /* Hands on the entries of a batch up to before END. 0, or an error. */
 static int pipeline_hand_on_until(struct jscan *e, struct pipeline_batch *b, unsigned end)
 {
@@ -192,13 +206,8 @@ static int pipeline_hand_on_until(struct jscan *e, struct pipeline_batch *b, uns
 		return 0;
 	/* The bytes of what was handed on before may still be in the buffer. */
 	for (size_t i = 0; i < e->sinks.count; i++) {
-		struct pipeline_part *part = &b->parts[i];
-		size_t begin = part->begin;
-		int r;
+		int r = pipeline_write_part(e->sinks.sinks[i], &b->parts[i], end);
 
-		part->begin = part->ends[end - 1];
-		r = pipeline_write(e->sinks.sinks[i], part->buffer.bytes.bytes + begin,
-				   part->begin - begin);
 		if (r < 0)
 			return r;
 		e->sinks.sinks[i]->stopped |= r > 0;
@@ -219,7 +228,7 @@ void pipeline_empty(struct pipeline *p, struct pipeline_batch *b)
 	for (size_t i = 0; i < p->part_count; i++) {
 		struct output_buffer *bytes = &b->parts[i].buffer.bytes;
 
-		b->parts[i].begin = 0;
+		b->parts[i].begin = b->parts[i].frame_size = 0;
 		bytes->size = 0;
 		if (bytes->capacity > PIPELINE_KEEP_BYTES)
 			output_buffer_done(bytes);

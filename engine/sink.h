@@ -8,6 +8,7 @@
 
 #include "engine/reader.h"
 #include "formats/output/output.h"
+#include "formats/packed/packer.h"
 #include "jscan.h"
 
 /* A sink's bytes are handed on when there are this many ... */
@@ -41,6 +42,8 @@ struct sink {
 	int fd;                       /* built-in: that it writes to; else -1 */
 	bool formats;                 /* format and write, instead of entry */
 	const struct output_options *output; /* built-in: which fields it needs */
+	enum packed_kind kind;        /* built-in: how its bytes are compressed; PACKED_NONE */
+	unsigned level;               /* of compression */
 	struct jscan_buffer buffer;
 	bool stopped;                 /* answered 1 */
 };
@@ -60,6 +63,9 @@ int sink_write(struct sink *sink);
 /* Built-in outputs, by their userdata: prints the line between two boots if there is one. */
 void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
 			   const struct jscan_entry_context *context, struct jscan_buffer *buffer);
+
+/* Built-in outputs: writes a frame that a worker has made of their next bytes. */
+int output_sink_write_frame(void *userdata, const uint8_t *frame, size_t size);
 
 /* Built-in outputs: whether they print such lines. */
 bool output_sink_has_boot_lines(const void *userdata);

@@ -560,6 +560,13 @@ enum jscan_colours {
 	JSCAN_COLOURS_24BIT
 };
 
+/* How what is written is compressed. */
+enum jscan_compression {
+	JSCAN_COMPRESSION_NONE = 0,
+	JSCAN_COMPRESSION_ZSTD,
+	JSCAN_COMPRESSION_LZ4
+};
+
 struct jscan_catalog;
 
 /*
@@ -583,6 +590,11 @@ struct jscan_output {
 				      * -ENOENT */
 	uint32_t reserved;           /* 0 */
 	const char *node_name;       /* in links to files; NULL: this machine's; copied */
+	uint32_t compression;        /* enum jscan_compression: FD gets standard frames one behind
+				      * the other, which together hold what it would have got; at
+				      * least one, even if that is nothing. Where frames end may
+				      * differ from run to run */
+	uint32_t compression_level;  /* of zstd, 1 to 19; 0: the default, 3. LZ4 has none: 0 */
 };
 
 /*

@@ -178,6 +178,40 @@ class Own:
         self.point('--text refuses other words', r.status == 1 and
                    r.err == b"Failed to parse --text='x'.\n", r)
 
+    def test_compress(self):
+        """What --compress writes, the tools read as one stream: entries and lines of ours."""
+        cases = [('-o', 'export'), ('-n', '3', '--show-cursor'), ('NOTHING=here',),
+                 ('-q', 'NOTHING=here'), ('-n', '0', '-q'), ('-n', '0', '--show-cursor')]
+        for how, tool in (('zstd', 'zstd'), ('zstd:19', 'zstd'), ('lz4', 'lz4')):
+            if not shutil.which(tool, path=harness.ENVIRONMENT['PATH']):
+                continue
+            for case in cases:
+                want = self.run('-D', self.sample, *case)
+                r = self.run('-D', self.sample, '--compress=' + how, *case)
+                d = subprocess.run([tool, '-dc'], input=r.out, capture_output=True, check=False)
+                self.point('--compress=%s %s' % (how, ' '.join(case)),
+                           (r.status, r.err) == (want.status, want.err) and r.out != b'' and
+                           (d.returncode, d.stdout) == (0, want.out), r)
+        for how in ('gzip', 'zstd:0', 'zstd:20', 'zstd:', 'lz4:1'):
+            r = self.run('-D', self.sample, '--compress=' + how)
+            self.point('--compress refuses ' + how, r.status == 1 and r.out == b'' and r.err ==
+                       b"Failed to parse --compress='%s'.\n" % how.encode(), r)
+        r = self.run('-D', self.sample, '--compress=lz4', '--list-boots')
+        self.point('--compress is refused where no entries are printed', r.status == 1 and
+                   r.out == b'' and r.err == b'--compress= is for entries only.\n', r)
+        master, slave = open_terminal()
+        if master is None:
+            return
+        with subprocess.Popen([self.jscan, '-D', self.sample, '--compress=lz4'], stdout=slave,
+                              stderr=subprocess.PIPE, env=dict(harness.ENVIRONMENT)) as p:
+            err = p.stderr.read()
+            p.wait(timeout=60)
+        os.close(slave)
+        os.close(master)
+        r = harness.Result(p.returncode, b'', err)
+        self.point('--compress is refused on a terminal', r.status == 1 and
+                   err == b'--compress= does not write to a terminal.\n', r)
+
     def test_sources(self):
         """Files as arguments; a namespace below a root; what is no file stays what it is."""
         odd = os.path.join(self.scratch, 'odd [name]*.bak')

@@ -4,6 +4,9 @@
  * same counts as by one, whatever the I/O does and wherever the scan is stopped. Looks inside the
  * library for engine_set_io() only.
  */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "engine/engine.h"
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
@@ -159,6 +162,8 @@ struct scan {
 	uint64_t write_calls; /* after which writing fails; 0: never */
 	int write_answer;
 	const char *match;
+	enum jscan_compression compression; /* of the built-in output */
+	unsigned level;
 };
 
 /* A sink that formats like the built-in output would, in little, and takes note. */
@@ -214,10 +219,11 @@ static void attach(struct jscan *engine, struct taker *taker, int fd)
 		.size = sizeof(ops), .name = "taker", .format = taker_format,
 		.write = taker_write, .problem = taker_problem,
 	};
-	const struct jscan_output output = { sizeof(output), taker->scan->mode,
-					     taker->scan->flags | JSCAN_OUTPUT_UTC |
-						     JSCAN_OUTPUT_BOOT_LINES,
-					     NULL };
+	const struct jscan_output output = {
+		.size = sizeof(output), .mode = taker->scan->mode,
+		.flags = taker->scan->flags | JSCAN_OUTPUT_UTC | JSCAN_OUTPUT_BOOT_LINES,
+		.compression = taker->scan->compression, .compression_level = taker->scan->level,
+	};
 
 	cr_assert(eq(int, jscan_add_sink(engine, &ops, taker), 0));
 	cr_assert(eq(int, jscan_add_output(engine, &output, fd), 0));
@@ -232,6 +238,33 @@ static void append_file(FILE *to, FILE *from)
 	rewind(from);
 	while ((size = fread(piece, 1, sizeof(piece), from)) > 0)
 		fwrite(piece, 1, size, to);
+}
+
+/* The same, decompressed; it must be a whole stream. */
+static void append_frames(FILE *to, FILE *from, enum packed_kind kind)
+{
+	static uint8_t plain[1 << 16];
+	struct packed *decoder;
+	char *bytes = NULL;
+	size_t size = 0, used = 0;
+	FILE *all = open_memstream(&bytes, &size);
+	int r = 0;
+
+	append_file(all, from);
+	fclose(all);
+	cr_assert(gt(sz, size, 0), "there is a frame");
+	cr_assert(eq(int, packed_new(kind, &decoder), 0));
+	while (r == 0) {
+		struct packed_io io = { .in = (const uint8_t *)bytes + used, .in_size = size - used,
+					.in_last = true, .out = plain, .out_size = sizeof(plain) };
+
+		r = packed_decode(decoder, &io);
+		used += io.in_used;
+		fwrite(plain, 1, io.out_used, to);
+	}
+	cr_assert(eq(int, r, 1));
+	packed_free(decoder);
+	free(bytes);
 }
 
 /* An engine for a scan. */
@@ -272,7 +305,12 @@ static struct outcome run(const struct scan *scan, unsigned runs)
 	jscan_get_stats(engine, &stats);
 	o.entries = stats.entries;
 	jscan_free(engine);
-	append_file(taker.bytes, file);
+	if (scan->compression == JSCAN_COMPRESSION_NONE)
+		append_file(taker.bytes, file);
+	else
+		append_frames(taker.bytes, file,
+			      scan->compression == JSCAN_COMPRESSION_LZ4 ? PACKED_LZ4 :
+									   PACKED_ZSTD);
 	fclose(file);
 	fclose(taker.bytes);
 	fclose(taker.told);
@@ -324,6 +362,82 @@ ParameterizedTest(int *mode, jobs, the_same_bytes_in_every_mode)
 	scan.match = "SYSLOG_IDENTIFIER=test";
 	scan.memory_bytes = 4 << 20;
 	compare(scan, 1, "match, little memory");
+}
+
+/* Compressed scans against the same one that is not. */
+static void compare_compressed(struct scan scan, const char *what)
+{
+	static const enum jscan_compression ways[] = { JSCAN_COMPRESSION_ZSTD,
+						       JSCAN_COMPRESSION_LZ4 };
+	static const unsigned jobs[] = { 1, 2, 4 };
+	struct outcome plain, packed;
+
+	scan.jobs = 1;
+	plain = run(&scan, 1);
+	for (unsigned n = 0; n < 6; n++) {
+		char text[100];
+
+		scan.compression = ways[n % 2];
+		scan.level = n == 2 ? 9 : 0;
+		scan.jobs = jobs[n / 2];
+		snprintf(text, sizeof(text), "%s, way %d, %u jobs", what, (int)scan.compression,
+			 scan.jobs);
+		packed = run(&scan, 1);
+		expect_same(&plain, &packed, text);
+		outcome_free(&packed);
+	}
+	outcome_free(&plain);
+}
+
+Test(jobs, compressed_output_holds_the_same_bytes)
+{
+	struct scan scan = { .memory_bytes = 64 << 20, .mode = JSCAN_MODE_EXPORT };
+
+	compare_compressed(scan, "export");
+	scan.mode = JSCAN_MODE_CAT; /* too little for a worker's frames */
+	compare_compressed(scan, "cat");
+	scan.mode = JSCAN_MODE_VERBOSE;
+	scan.memory_bytes = 4 << 20;
+	compare_compressed(scan, "verbose, little memory");
+	scan.backward = true;
+	scan.limit = 2000;
+	compare_compressed(scan, "backward, limit");
+	scan.match = "NOTHING=here";
+	compare_compressed(scan, "nothing");
+}
+
+Test(jobs, a_full_disk_ends_a_compressed_scan)
+{
+	static const unsigned jobs[] = { 1, 2, 4 };
+
+	for (unsigned n = 0; n < 6; n++) {
+		const struct scan scan = { .memory_bytes = 64 << 20, .jobs = jobs[n / 2] };
+		const struct jscan_output output = { .size = sizeof(output),
+						     .mode = JSCAN_MODE_EXPORT,
+						     .compression = 1 + n % 2 };
+		struct jscan *engine = open_engine(&scan);
+		int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+		cr_assert(eq(int, jscan_add_output(engine, &output, fd), 0));
+		cr_assert(eq(int, jscan_run(engine), -ENOSPC));
+		jscan_free(engine);
+		close(fd);
+	}
+}
+
+Test(jobs, compression_that_is_unknown_is_refused)
+{
+	struct jscan_output output = { .size = sizeof(output), .compression = 3 };
+	struct jscan *engine = open_engine(&(struct scan){ .jobs = 1 });
+
+	cr_assert(eq(int, jscan_add_output(engine, &output, 1), -EINVAL));
+	output.compression = JSCAN_COMPRESSION_ZSTD;
+	output.compression_level = 20;
+	cr_assert(eq(int, jscan_add_output(engine, &output, 1), -EINVAL));
+	output.compression = JSCAN_COMPRESSION_LZ4;
+	output.compression_level = 1;
+	cr_assert(eq(int, jscan_add_output(engine, &output, 1), -EINVAL));
+	jscan_free(engine);
 }
 
 Test(jobs, misbehaving_reads_change_nothing)
