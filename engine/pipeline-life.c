@@ -79,6 +79,14 @@ static int pipeline_make_batches(struct jscan *e, struct pipeline *p)
 {
 	p->part_count = e->sinks.count;
 	p->batch_count = e->options.jobs * 2 + 2;
+	p->refs = PIPELINE_REFS;
+	p->buffer_bytes = PIPELINE_BUFFER_BYTES;
+	for (size_t i = 0; i < e->sinks.count; i++) {
+		if (e->sinks.sinks[i]->kind != PACKED_NONE) {
+			p->refs = PIPELINE_REFS_MAX;
+			p->buffer_bytes = PIPELINE_BUFFER_BYTES_FRAMED;
+		}
+	}
 	p->batches = calloc(p->batch_count, sizeof(*p->batches));
 	if (!p->batches)
 		return -ENOMEM;

@@ -6,9 +6,14 @@
 #include "engine/pipeline.h"
 #include "engine/workers.h"
 
+/* Entries of a batch, ... */
 #define PIPELINE_REFS 256u
+/* ... and where frames are made of it, which small ones make larger in sum. */
+#define PIPELINE_REFS_MAX 1024u
 /* A batch is handed on early when one sink has so many bytes of it, ... */
 #define PIPELINE_BUFFER_BYTES (1u << 20)
+/* ... or, where frames are made, these, ... */
+#define PIPELINE_BUFFER_BYTES_FRAMED (2u << 20)
 /* ... and what makes them more than this is left to the engine's thread. */
 #define PIPELINE_BUFFER_BYTES_MAX (4u << 20)
 #define PIPELINE_DAMAGE_MAX 64u
@@ -41,7 +46,7 @@ struct pipeline_part {
 	uint8_t *frame;               /* a copy of the worker's, in frame_capacity bytes, of all */
 	size_t frame_size;            /* that there is; 0: there is none */
 	size_t frame_capacity;
-	uint32_t ends[PIPELINE_REFS]; /* of each entry's bytes, from the first not handed on */
+	uint32_t ends[PIPELINE_REFS_MAX]; /* of each entry's bytes, from the first not handed on */
 };
 
 /* Why a batch came back before its end. */
@@ -74,8 +79,8 @@ struct pipeline_batch {
 	struct window window;     /* of the entry that lacks blocks */
 	struct pipeline_part *parts; /* one for each sink */
 	struct pipeline_damage damage[PIPELINE_DAMAGE_MAX];
-	struct pipeline_view views[PIPELINE_REFS];
-	struct pipeline_ref refs[PIPELINE_REFS];
+	struct pipeline_view views[PIPELINE_REFS_MAX];
+	struct pipeline_ref refs[PIPELINE_REFS_MAX];
 };
 
 /* What a thread needs to turn entries into bytes. */
@@ -90,6 +95,8 @@ struct pipeline_place {
 struct pipeline {
 	struct jscan *engine;
 	struct workers workers;
+	unsigned refs;            /* entries of a batch */
+	size_t buffer_bytes;      /* of one sink, that make it full */
 	bool running;             /* engaged: batches are worked on */
 	int error;                /* of the merge: comes after what is under way */
 	unsigned flying;          /* batches that workers have, or will have */

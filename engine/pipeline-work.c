@@ -113,7 +113,7 @@ static inline bool work_is_full(const struct pipeline *p, const struct pipeline_
 	bool full = b->damage_count + READER_DAMAGE_MAX > PIPELINE_DAMAGE_MAX;
 
 	for (size_t i = 0; i < p->part_count; i++)
-		full |= b->parts[i].buffer.bytes.size >= PIPELINE_BUFFER_BYTES;
+		full |= b->parts[i].buffer.bytes.size >= p->buffer_bytes;
 	return full;
 }
 

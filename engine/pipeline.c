@@ -144,7 +144,7 @@ static int pipeline_fill(struct jscan *e, struct pipeline *p)
 	b = pipeline_open(p);
 	if (!b)
 		return -EBUSY;
-	while (b->count < PIPELINE_REFS && (r = pipeline_next(e, p, &s)) > 0) {
+	while (b->count < p->refs && (r = pipeline_next(e, p, &s)) > 0) {
 		pipeline_append(b, s);
 		source_consume(s);
 		p->previous_boot_id = s->entry.boot_id;
@@ -157,7 +157,7 @@ static int pipeline_fill(struct jscan *e, struct pipeline *p)
 		p->error = r; /* after what comes before it */
 	if (b->count == 0)
 		pipeline_retire(p, b);
-	else if (b->count == PIPELINE_REFS || r != -EAGAIN || p->flying < e->options.jobs)
+	else if (b->count == p->refs || r != -EAGAIN || p->flying < e->options.jobs)
 		pipeline_submit(p, b, false);
 	return p->error ? 0 : r;
 }
