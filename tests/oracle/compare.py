@@ -171,14 +171,36 @@ class Trial:
                            '--output-fields=_BOOT_ID', '--file=' + path]).out
         return [int(t) for t in re.findall(rb'^__REALTIME_TIMESTAMP=(\d+)$', out, re.M)]
 
+    def ask_reference(self, *words):
+        """What journalctl prints of the files that the command reads."""
+        paths = self.command.paths or self.command.reads_all
+        return harness.run([self.options.journalctl, '-q', *words,
+                            *('--file=' + p for p in paths)]).out
+
     def has_parts(self, name):
         """Whether some value of a field comes again after another, in journalctl's listing."""
-        paths = self.command.paths or self.command.reads_all
-        out = harness.run([self.options.journalctl, '-q', '-o', 'export', '--output-fields=' + name,
-                           *('--file=' + p for p in paths)]).out
+        out = self.ask_reference('-o', 'export', '--output-fields=' + name)
         values = re.findall(rb'^%s=(.*)$' % name.encode(), out, re.M)
         runs = [v for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
         return len(runs) > len(set(runs))
+
+    def lists_boots_as_entries(self):
+        """Whether journalctl's list of boots, found from either end, has the boots of its own
+        listing of entries in the order in which they end there."""
+        out = self.ask_reference('-o', 'export', '--output-fields=_BOOT_ID')
+        boots = []
+        for boot in re.findall(rb'^_BOOT_ID=(.*)$', out, re.M):
+            if boot in boots:
+                boots.remove(boot)
+            boots.append(boot)
+        for words in ([], ['-n', str(len(boots) + 1)], ['-n', '1']):
+            listed = re.findall(rb'^ *-?\d+ ([0-9a-f]{32}) ',
+                                self.ask_reference('--list-boots', *words), re.M)
+            if listed != boots[len(boots) - len(listed):]:
+                return False
+            if not words and len(listed) < len(boots):
+                return False
+        return True
 
     def differences(self):
         """What differs, as lines for people; none: nothing."""

@@ -42,15 +42,16 @@ def has_no_single_answer(trial):
 
 
 def jumps_over_boots(trial):
-    """Boots or invocations are looked for in files where they lie between each other's entries."""
+    """Boots or invocations are looked for in files where they lie between each other's entries, or
+    where journalctl's own list of boots is not that of its own entries."""
     c = trial.command
     asks = c.action in ('boots', 'invocations') or any(
         w.startswith(('-b', '--boot', '--this-boot', '-I', '--invocation', '-k', '--dmesg', '-e'))
         for w in c.words)
     if not asks:
         return False
-    return any(trial.has_parts(name) for name in
-               ('_BOOT_ID', '_SYSTEMD_INVOCATION_ID', 'INVOCATION_ID'))
+    return not trial.lists_boots_as_entries() or any(trial.has_parts(name) for name in (
+        '_BOOT_ID', '_SYSTEMD_INVOCATION_ID', 'INVOCATION_ID'))
 
 
 def ends_elsewhere(trial):
