@@ -193,12 +193,23 @@ static int boots_compare_first(const void *a, const void *b, void *order)
 	return order_compare(order, &x->first, &y->first);
 }
 
+/* The key of a boot's last entry. Where the clock stepped back under it, it still comes no earlier
+ * than the first one. */
+static struct order_key boots_last_key(const struct boots_row *row)
+{
+	struct order_key key = row->last;
+
+	if (key.realtime < row->first.realtime)
+		key.realtime = row->first.realtime;
+	return key;
+}
+
 /* By last entry; for qsort_r(). */
 static int boots_compare(const void *a, const void *b, void *order)
 {
-	const struct boots_row *x = a, *y = b;
+	struct order_key x = boots_last_key(a), y = boots_last_key(b);
 
-	return order_compare(order, &x->last, &y->last);
+	return order_compare(order, &x, &y);
 }
 
 /* engine_wait(): opens what has to be known, then asks all files. */

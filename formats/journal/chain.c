@@ -574,6 +574,22 @@ static int chain_search_tail(struct chain_search *s)
 	return 1;
 }
 
+/* Walks to the chain's end array by array. An array that the hint has led to has no place among the
+ * marks, and what is found by a test depends on the arrays. */
+static int chain_mark_all(struct chain *c, const struct journal *j, struct window *w)
+{
+	uint64_t hint = c->tail_count;
+	int r;
+
+	if (c->at.ordinal == CHAIN_ORDINAL_UNKNOWN)
+		c->at = (struct chain_mark){ .offset = c->first };
+	c->tail_count = 0;
+	r = chain_seek(c, j, w, c->count - chain_inline_count(c) - 1);
+	if (!c->ended)
+		c->tail_count = hint;
+	return r;
+}
+
 /* Walks to the chain's end, so that the marks are complete; then narrows. */
 static int chain_search(struct chain_search *s, uint64_t *ret_index)
 {
@@ -591,7 +607,8 @@ static int chain_search(struct chain_search *s, uint64_t *ret_index)
 		return 0;
 	}
 	if (c->count > inline_count && c->reached < c->count - inline_count) {
-		r = chain_seek(c, s->journal, s->window, c->count - inline_count - 1);
+		r = s->test ? chain_mark_all(c, s->journal, s->window) :
+			      chain_seek(c, s->journal, s->window, c->count - inline_count - 1);
 		/* A damaged array has clamped the count. */
 		if (r < 0 && !format_error_is_soft(r))
 			return r;
