@@ -616,6 +616,48 @@ Test(chain, bisection_asks_for_little_and_in_few_rounds)
 	fixture_free(fx);
 }
 
+Test(chain, what_was_read_before_does_not_change_what_a_time_finds)
+{
+	struct fixture *fx = fixture_new(&(struct fixture_options){ .compact = true });
+	struct window_driver *d;
+	struct data_object data;
+	struct journal j;
+	uint64_t offset;
+	int r;
+
+	/* The clock steps back twice, so that what is found depends on the arrays. */
+	for (uint64_t i = 0; i < 300; i++) {
+		uint64_t time = i < 100 ? i : i < 200 ? i - 70 : i - 150;
+		struct fixture_stamp stamp = { .seqnum = i + 1, .realtime = time_of(time),
+					       .monotonic = (i + 1) * FIXTURE_STEP };
+
+		fixture_add(fx, &stamp, "SHARED=1", NULL);
+	}
+	fixture_finish(fx);
+	j = timed_journal(fx);
+	d = window_driver_new(fixture_bytes(fx), fixture_size(fx), WINDOW_DRIVER_WHOLE);
+	WINDOW_DRIVE(d, r, object_data(&j, &d->window, fixture_find_text(fx, "SHARED=1"), &data));
+	cr_assert(eq(int, r, 0));
+	cr_assert(gt(u64, data.tail_array_count, 0)); /* a hint leads to the last array */
+	for (uint64_t time = 0; time < 160; time++) {
+		struct time_test t = { .realtime = time_of(time) };
+		struct chain fresh, used;
+		uint64_t expected;
+
+		chain_init_data(&fresh, &data);
+		r = chain_bisect(&fresh, &j, &d->window, test_realtime, &t, false, &expected);
+		cr_assert(eq(int, r, 0));
+		chain_init_data(&used, &data);
+		for (uint64_t back = 1; back <= 250; back += 83) {
+			r = chain_get(&used, &j, &d->window, 300 - back, &offset);
+			cr_assert(eq(int, r, 1));
+			expect_time(&used, &j, d, t.realtime, expected);
+		}
+	}
+	window_driver_free(d);
+	fixture_free(fx);
+}
+
 ParameterizedTestParameters(chain, bisection_steps_over_damaged_entries)
 {
 	return cr_make_param_array(enum window_driver_mode, modes, 3);
