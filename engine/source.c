@@ -179,7 +179,8 @@ static void source_canonicalize(struct source *s, int fd)
 	n = readlink(link, target, sizeof(target));
 	if (n <= 0 || (size_t)n >= sizeof(target) || target[0] != '/')
 		return;
-	path = strndup(target, (size_t)n);
+	target[n] = '\0';
+	path = strdup(target);
 	if (path && strcmp(path, s->path) == 0) {
 		free(path);
 	} else if (path) {
