@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a place lies by what a file's header says, so that files which end before it, or begin
- * behind it, are not bisected.
+ * Where a place lies by what a file's header says, so that files which begin behind it, or end
+ * before it, are not bisected.
  *
  * Sequence numbers ascend within a file, so its first and last bound all. Times need not: clocks
- * are set back. So a time is decided here only where the reference's own bisection (specification
- * 8.2) comes to the same answer by looking at the ends alone, and that depends on the first entry
- * of the last array: it is looked at, which takes two small reads. Files that are being written are
- * left to the bisection.
+ * are set back. That a file ends before a time says nothing of the entries between, so only one
+ * case is decided by time: reading backward from before a file's first entry, which the reference's
+ * own bisection (specification 8.2) tests first, unless it begins with the last array. That one's
+ * first entry is looked at, which takes two small reads. Files that are being written are left to
+ * the bisection.
  */
 #include "engine/bounds.h"
 
@@ -44,15 +45,11 @@ static int bounds_seqnum(const struct source *s, uint64_t seqnum, bool backward,
 /* By time: 1 with the index, 0 if the ends do not decide it, -EAGAIN. */
 static int bounds_realtime(struct source *s, uint64_t realtime, bool backward, uint64_t *ret_index)
 {
-	const struct journal_header *h = &s->journal.header;
-	bool behind = backward ? h->tail_entry_realtime <= realtime
-			       : h->tail_entry_realtime < realtime;
-	bool before = backward && h->head_entry_realtime > realtime;
 	struct entry_object entry;
 	uint64_t offset;
 	int r;
 
-	if (!behind && !before)
+	if (!backward || s->journal.header.head_entry_realtime <= realtime)
 		return 0;
 	r = chain_peek_tail(&s->chain, &s->journal, &s->window, false, &offset);
 	if (r <= 0)
@@ -60,10 +57,9 @@ static int bounds_realtime(struct source *s, uint64_t realtime, bool backward, u
 	r = object_entry(&s->journal, &s->window, offset, &entry);
 	if (r < 0)
 		return r == -EAGAIN ? r : 0;
-	/* The last array begins on the same side of the place as it ends. */
-	if (behind ? entry.realtime >= realtime : entry.realtime < realtime)
+	if (entry.realtime < realtime)
 		return 0;
-	*ret_index = behind ? s->chain.count : 0;
+	*ret_index = 0;
 	return 1;
 }
 

@@ -203,7 +203,7 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 	if (r < 0)
 		return r;
 	m->mode = r ? MERGE_RANK : MERGE_TIME;
-	m->at_place = e->seek.set && e->seek.kind == SEEK_PLACE && !e->turned;
+	m->at_place = e->seek.kind == SEEK_PLACE && !e->turned;
 	return merge_new_groups(m, &e->order);
 }
 
