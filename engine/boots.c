@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The boots of an archive, from the index: in every file the values of _BOOT_ID, and of each the
- * two ends of its set of entries. Files are asked in a wave; no other entry is read. A boot whose
- * entries are spread over files has the first and the last of all in the merge's order, and boots
- * are listed in the order of their last entries: so the last one listed is that of the newest
- * entry.
+ * two ends of its set of entries. Files are asked in a wave; no other entry is read. Which boot
+ * comes before which follows from the ends (boots-order.c).
  *
  * journalctl finds boots by jumping from the end of one to the next (specification 14.1), and so
  * misses those that lie between two parts of another; here they are listed.
@@ -21,8 +19,8 @@ static const char boots_field[] = "_BOOT_ID";
 /* Looking for a boot that is not the newest, so many of the last files are asked at once. */
 #define BOOTS_FIND_FILES 16u
 
-/* The row of a boot, made if missing. */
-static int boots_row(struct boots *b, const struct id128 *id, struct boots_row **ret_row,
+/* The number of a boot's row, made if missing. */
+static int boots_row(struct boots *b, const struct id128 *id, uint32_t *ret_number,
 		     bool *ret_new)
 {
 	uint32_t number;
@@ -30,7 +28,6 @@ static int boots_row(struct boots *b, const struct id128 *id, struct boots_row *
 
 	if (r < 0)
 		return r;
-	*ret_new = number == b->count;
 	if (number >= b->capacity) {
 		size_t capacity = b->capacity ? b->capacity * 2 : 64;
 		struct boots_row *rows = reallocarray(b->rows, capacity, sizeof(*rows));
@@ -40,11 +37,10 @@ static int boots_row(struct boots *b, const struct id128 *id, struct boots_row *
 		b->rows = rows;
 		b->capacity = capacity;
 	}
-	if (*ret_new) {
-		b->rows[number] = (struct boots_row){ .id = *id };
-		b->count++;
-	}
-	*ret_row = &b->rows[number];
+	*ret_new = number == b->count;
+	if (*ret_new)
+		b->rows[b->count++] = (struct boots_row){ .id = *id };
+	*ret_number = number;
 	return 0;
 }
 
@@ -104,20 +100,37 @@ static int boots_end(struct source *s, struct chain *chain, bool last, struct en
 static int boots_enter(struct source *s, const struct id128 *id, const struct entry_object *first,
 		       const struct entry_object *last)
 {
-	struct jscan *e = s->engine;
-	struct order_key a, b;
+	struct boots *b = &s->engine->boots;
+	const struct order *order = &s->engine->order;
+	struct boots_mark *marks;
 	struct boots_row *row;
+	uint32_t number;
 	bool is_new;
-	int r = boots_key(s, first, &a);
+	int r = boots_row(b, id, &number, &is_new);
 
-	r = r < 0 ? r : boots_key(s, last, &b);
-	r = r < 0 ? r : boots_row(&e->boots, id, &row, &is_new);
 	if (r < 0)
 		return r;
-	if (is_new || order_compare(&e->order, &a, &row->first) < 0)
-		row->first = a;
-	if (is_new || order_compare(&e->order, &b, &row->last) > 0)
-		row->last = b;
+	if (b->mark_count + 2 > b->mark_capacity) {
+		size_t capacity = b->mark_capacity ? b->mark_capacity * 2 : 128;
+
+		marks = reallocarray(b->marks, capacity, sizeof(*marks));
+		if (!marks)
+			return -ENOMEM;
+		b->marks = marks;
+		b->mark_capacity = capacity;
+	}
+	marks = b->marks + b->mark_count;
+	marks[0].row = marks[1].row = number;
+	r = boots_key(s, first, &marks[0].key);
+	r = r < 0 ? r : boots_key(s, last, &marks[1].key);
+	if (r < 0)
+		return r;
+	b->mark_count += 2;
+	row = &b->rows[number];
+	if (is_new || order_compare(order, &marks[0].key, &row->first) < 0)
+		row->first = marks[0].key;
+	if (is_new || order_compare(order, &marks[1].key, &row->last) > 0)
+		row->last = marks[1].key;
 	return 0;
 }
 
@@ -185,33 +198,6 @@ static int boots_step(struct source *s)
 	return 0;
 }
 
-/* By first entry; for qsort_r(). */
-static int boots_compare_first(const void *a, const void *b, void *order)
-{
-	const struct boots_row *x = a, *y = b;
-
-	return order_compare(order, &x->first, &y->first);
-}
-
-/* The key of a boot's last entry. Where the clock stepped back under it, it still comes no earlier
- * than the first one. */
-static struct order_key boots_last_key(const struct boots_row *row)
-{
-	struct order_key key = row->last;
-
-	if (key.realtime < row->first.realtime)
-		key.realtime = row->first.realtime;
-	return key;
-}
-
-/* By last entry; for qsort_r(). */
-static int boots_compare(const void *a, const void *b, void *order)
-{
-	struct order_key x = boots_last_key(a), y = boots_last_key(b);
-
-	return order_compare(order, &x, &y);
-}
-
 /* engine_wait(): opens what has to be known, then asks all files. */
 static int boots_list_step(struct jscan *e)
 {
@@ -220,14 +206,7 @@ static int boots_list_step(struct jscan *e)
 	if (r < 0)
 		return r;
 	r = engine_wave(e, boots_step, NULL);
-	if (r < 0 || e->boots.count == 0)
-		return r;
-	qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare_first,
-		&e->order);
-	for (size_t i = 0; i < e->boots.count; i++)
-		e->boots.rows[i].first_rank = i;
-	qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare, &e->order);
-	return r;
+	return r < 0 ? r : boots_sort(&e->boots, &e->order);
 }
 
 /* Forgets what an earlier listing has found. */
@@ -344,10 +323,7 @@ static int boots_find_step(struct jscan *e)
 		}
 		r = engine_wave(e, boots_step, boots_wants_chosen);
 	}
-	if (r == 0 && e->boots.count > 0)
-		qsort_r(e->boots.rows, e->boots.count, sizeof(*e->boots.rows), boots_compare,
-			&e->order);
-	return r;
+	return r < 0 ? r : boots_sort(&e->boots, &e->order);
 }
 
 /* True if all files number their entries alike, so that headers tell which are the newest. */
@@ -394,6 +370,7 @@ int jscan_newest_boot(struct jscan *e, uint64_t back, jscan_id *ret_id)
 void boots_done(struct boots *b)
 {
 	order_ids_done(&b->ids);
+	free(b->marks);
 	free(b->rows);
 	*b = (struct boots){ 0 };
 }

@@ -694,7 +694,8 @@ struct jscan_boot {
 	uint64_t first_rank;     /* from 0: where it is in the order of first entries */
 };
 typedef int (*jscan_boot_fn)(void *userdata, const struct jscan_boot *boot);
-/* The boots, in the order of their last entries: the last one is that of the newest entry. */
+/* The boots, in the order in which they end: the last one is that of the entry from which reading
+ * backward begins. */
 JSCAN_API int jscan_list_boots(struct jscan *engine, jscan_boot_fn callback, void *userdata);
 
 /*
