@@ -59,11 +59,12 @@ static const struct boots_mark *boots_take_mark(const struct boots *b, const str
 
 	for (size_t i = 0; i < count; i++) {
 		const struct boots_lane *lane = &lanes[i];
-		const struct boots_mark *mark = &b->marks[backward ? lane->end - 1 : lane->begin];
+		const struct boots_mark *mark;
 		int r;
 
 		if (lane->begin == lane->end)
 			continue;
+		mark = &b->marks[backward ? lane->end - 1 : lane->begin];
 		r = best ? order_compare(order, &mark->key, &best->key) : 0;
 		if (!best || (backward ? r > 0 : r < 0)) {
 			best = mark;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Clocks that step back: where reading begins at a bound, what is still found, and in which order
- * boots come. Entries are journalctl 262's for the same files; its lists of boots lack some of them.
+ * boots come. Entries are journalctl 262's for the same files; its boot lists lack some of them.
  */
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
