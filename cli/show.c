@@ -34,6 +34,7 @@ struct show {
 	const char *after_cursor; /* of --after-cursor, or ... */
 	char *kept_cursor;        /* ... of --cursor-file */
 	bool stopped;             /* by a signal, or by quitting the pager */
+	bool refused;             /* an entry, since a field's name is bad */
 };
 
 /* Whether the cursor of the last entry has to be known at the end. */
@@ -75,8 +76,8 @@ static int show_position(struct show *show)
 
 	if (r < 0)
 		return r;
-	r = jscan_set_direction(engine, settings->seen[OPTION_REVERSE] ? JSCAN_BACKWARD :
-									 JSCAN_FORWARD);
+	r = jscan_set_direction(engine,
+				settings->seen[OPTION_REVERSE] ? JSCAN_BACKWARD : JSCAN_FORWARD);
 	if (r >= 0)
 		r = jscan_set_bounds(engine, settings->since_usec, settings->until_usec);
 	if (r >= 0)
@@ -93,8 +94,8 @@ static int show_position(struct show *show)
 		return 0; /* from the cursor on, without end */
 	if (settings->lines == 0 && !settings->seen[OPTION_FOLLOW])
 		return 0; /* show_no_lines() looks at one entry */
-	r = show_is_tail(show) ? jscan_set_tail(engine, settings->lines) :
-				 jscan_set_limit(engine, settings->lines);
+	r = show_is_tail(show) ? jscan_set_tail(engine, settings->lines)
+			       : jscan_set_limit(engine, settings->lines);
 	return r < 0 ? message_error("Failed to find the first entry: %s", strerror(-r)) : 0;
 }
 
@@ -126,21 +127,28 @@ static bool show_field_is_valid(const char *name)
 	       !(name[0] >= '0' && name[0] <= '9') && !(name[0] == '_' && name[1] == '_');
 }
 
-/* -o cat refuses names that cannot be fields, but only once there is an entry to look in. */
-static int show_check_fields(struct show *show)
+/* Whether -o cat has to look for a field whose name cannot be one. */
+static bool show_has_bad_field(const struct settings *settings)
 {
-	const struct settings *settings = show->settings;
-	const struct jscan_entry *entry;
-
-	/* A follower would wait for it. */
-	if (settings->mode != JSCAN_MODE_CAT || settings->lines == 0 ||
-	    settings->seen[OPTION_FOLLOW])
-		return 0;
+	if (settings->mode != JSCAN_MODE_CAT)
+		return false;
 	for (size_t i = 0; i < settings->field_count; i++)
-		if (!show_field_is_valid(settings->fields[i]) &&
-		    jscan_next(show->archive->engine, &entry) > 0)
-			return message_error("Failed to get data: %s", strerror(EINVAL));
-	return 0;
+		if (!show_field_is_valid(settings->fields[i]))
+			return true;
+	return false;
+}
+
+/* The entry slot of the sink that takes the output's place then: the first entry is one too many.
+ */
+static int show_refuse_entry(void *userdata, const struct jscan_entry *entry,
+			     const struct jscan_entry_context *context)
+{
+	struct show *show = userdata;
+
+	(void)entry;
+	(void)context;
+	show->refused = true;
+	return -EINVAL;
 }
 
 /* Whether a mode prints all fields of an entry. */
@@ -190,9 +198,9 @@ static void show_set_look(struct show *show, struct jscan_output *output)
 	if (settings->seen[OPTION_CATALOG])
 		output->flags |= JSCAN_OUTPUT_CATALOG;
 	if (look.links || settings->seen[OPTION_CATALOG]) {
-		output->catalog_error = jscan_catalog_open(getenv("SYSTEMD_CATALOG"),
-							   setlocale(LC_MESSAGES, NULL),
-							   &show->archive->catalog);
+		output->catalog_error =
+			jscan_catalog_open(getenv("SYSTEMD_CATALOG"), setlocale(LC_MESSAGES, NULL),
+					   &show->archive->catalog);
 		output->catalog = show->archive->catalog;
 	}
 }
@@ -200,6 +208,11 @@ static void show_set_look(struct show *show, struct jscan_output *output)
 /* Attaches the output to standard output, and whatever looks on. */
 static int show_attach(struct show *show)
 {
+	static const struct jscan_sink_ops refusal = {
+		.size = sizeof(refusal),
+		.name = "refusal",
+		.entry = show_refuse_entry,
+	};
 	const struct settings *settings = show->settings;
 	const bool *seen = settings->seen;
 	struct jscan_output output = {
@@ -211,6 +224,9 @@ static int show_attach(struct show *show)
 	};
 	int r;
 
+	if (show_has_bad_field(settings))
+		return jscan_add_sink(show->archive->engine, &refusal, show) < 0 ? message_memory()
+										 : 0;
 	if (seen[OPTION_ALL])
 		output.flags |= JSCAN_OUTPUT_ALL;
 	if (seen[OPTION_UTC])
@@ -266,6 +282,8 @@ static int show_scan(struct show *show)
 	if (r == -EINVAL && *jscan_grep_failure(show->archive->engine))
 		return message_error("Pattern matching failed: %s",
 				     jscan_grep_failure(show->archive->engine));
+	if (show->refused)
+		return message_error("Failed to get data: %s", strerror(EINVAL));
 	if (r < 0)
 		return message_error("Failed to print entries: %s", strerror(-r));
 	show->stopped = r > 0;
@@ -324,8 +342,6 @@ int show(struct archive *archive, bool *ret_stopped)
 		return message_error("The --follow switch is not supported in conjunction with "
 				     "reading from STDIN.");
 	r = show_position(&show);
-	if (r >= 0)
-		r = show_check_fields(&show);
 	if (r >= 0)
 		r = show_run(&show);
 	free(show.kept_cursor);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A sink that looks on: it keeps the last entry's cursor for --show-cursor, and shows how far the
- * scan has come when entries go to a file or a pipe and a person waits at the terminal.
+ * A sink that looks on, and shows how far the scan has come when entries go to a file or a pipe
+ * and a person waits at the terminal.
  *
- * It is only attached when one of the two is wanted, so an ordinary scan does not pay for it. It
- * prints nothing but the progress line, which it wipes itself.
+ * It is only attached then, so an ordinary scan does not pay for it. It prints nothing but the
+ * progress line, which it wipes itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A sink that looks on: it keeps the last entry's cursor and shows how far the scan has come. */
+/* A sink that looks on and shows how far the scan has come. */
 #ifndef CLI_WATCH_H
 #define CLI_WATCH_H
 
