@@ -157,6 +157,19 @@ int archive_set_pattern(struct archive *archive)
 	return r < 0 ? message_error("Bad pattern \"%s\": %s", settings->pattern, text) : 0;
 }
 
+int archive_check_pattern(const struct settings *settings)
+{
+	struct jscan_options options = { .size = sizeof(options), .io = JSCAN_IO_SYNC };
+	struct archive archive = { .settings = settings };
+	int r = settings->pattern ? jscan_new(&options, &archive.engine) : 0;
+
+	if (r < 0)
+		return message_error("Failed to set up: %s", strerror(-r));
+	r = archive_set_pattern(&archive);
+	jscan_free(archive.engine);
+	return r;
+}
+
 /* A follower is told so before files are opened. */
 static int archive_set_follow(struct archive *archive)
 {

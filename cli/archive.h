@@ -25,6 +25,8 @@ int archive_open(struct archive *archive, const struct settings *settings);
 
 /* Sets the pattern of --grep, if there is one. A negative answer has been explained. */
 int archive_set_pattern(struct archive *archive);
+/* For actions that read no files: explains what is wrong with the pattern all the same. */
+int archive_check_pattern(const struct settings *settings);
 
 /* Ends the engine. R is how the action went; STOPPED says that a signal ended it. Returns the exit
  * status of the program. */

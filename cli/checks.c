@@ -12,7 +12,7 @@
 
 /* How many of the options IDS[0 .. COUNT - 1] were given. */
 static unsigned checks_count(const struct settings *settings, const enum option_id *ids,
-			       size_t count)
+			     size_t count)
 {
 	unsigned given = 0;
 
@@ -23,8 +23,8 @@ static unsigned checks_count(const struct settings *settings, const enum option_
 
 /* Those named behind SETTINGS. */
 #define COUNT(settings, ...)                                                                       \
-	checks_count(settings, (const enum option_id[]){ __VA_ARGS__ },                          \
-		       sizeof((const enum option_id[]){ __VA_ARGS__ }) / sizeof(enum option_id))
+	checks_count(settings, (const enum option_id[]){ __VA_ARGS__ },                            \
+		     sizeof((const enum option_id[]){ __VA_ARGS__ }) / sizeof(enum option_id))
 
 /* Whether -F or -N comes with a filter, which is refused. */
 static bool checks_fields_filtered(const struct settings *settings)
@@ -72,7 +72,7 @@ int checks_pass(const struct settings *settings)
 		return message_error("--lines=+N is unsupported when --reverse or --follow is "
 				     "specified.");
 	if (!summary_takes_matches(settings->action) && settings->argument_count > 0 &&
-	    !seen[OPTION_LIST_CATALOG] && !seen[OPTION_DUMP_CATALOG])
+	    settings->action != ACTION_LIST_CATALOG && settings->action != ACTION_DUMP_CATALOG)
 		return message_error("Extraneous arguments starting with '%s'",
 				     settings->arguments[0]);
 	if (checks_gaps_filtered(settings))
@@ -84,7 +84,7 @@ int checks_pass(const struct settings *settings)
 		return message_error("--compress= is for entries only.");
 	if (seen[OPTION_COMPRESS] && isatty(STDOUT_FILENO))
 		return message_error("--compress= does not write to a terminal.");
-	if ((settings->boot_filter || seen[OPTION_LIST_BOOTS]) && seen[OPTION_MERGE])
+	if ((settings->boot_filter || settings->action == ACTION_LIST_BOOTS) && seen[OPTION_MERGE])
 		return message_error("Using --boot or --list-boots with --merge is not supported.");
 	return 1;
 }

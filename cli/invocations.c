@@ -138,7 +138,7 @@ static int invocations_unit(struct archive *archive, const char *option, struct 
 	if (r == -ENODATA)
 		return message_error("No matching unit found for '%s' in journal.", text);
 	if (r < 0)
-		return message_error("Failed to add filter for units: %s", strerror(-r));
+		return message_error("Failed to mangle unit name '%s': %s", text, strerror(-r));
 	if (units->system_count + units->user_count > 1)
 		return message_error("Multiple matching units found for '%s' in journal.", text);
 	return 0;

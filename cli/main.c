@@ -28,6 +28,7 @@
 #include "gaps.h"
 #include "header.h"
 #include "invocations.h"
+#include "messages.h"
 #include "namespaces.h"
 #include "pager.h"
 #include "settings.h"
@@ -99,10 +100,13 @@ static int main_run(const struct settings *settings)
 	bool stopped = false;
 	int r;
 
-	if (settings->action == ACTION_LIST_NAMESPACES)
-		return namespaces_list(settings);
-	if (settings->action == ACTION_LIST_CATALOG || settings->action == ACTION_DUMP_CATALOG)
-		return catalog_print(settings);
+	if (settings->action == ACTION_LIST_NAMESPACES || settings->action == ACTION_LIST_CATALOG ||
+	    settings->action == ACTION_DUMP_CATALOG) {
+		if (archive_check_pattern(settings) < 0)
+			return EXIT_FAILURE;
+		return settings->action == ACTION_LIST_NAMESPACES ? namespaces_list(settings)
+								  : catalog_print(settings);
+	}
 	r = archive_open(&archive, settings);
 	if (r >= 0)
 		r = main_act(&archive, &stopped);
@@ -118,6 +122,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	setlocale(LC_ALL, "");
 	setlocale(LC_NUMERIC, "C"); /* for the numbers of --stats */
+	message_init();
 	main_set_signals();
 	r = settings_parse(&settings, argv);
 	/* The end of a follower's reader is its own, not an accident. */

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines on standard error. */
+/* Lines on standard error, as far as the environment wants them. */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
+
+#include <stdbool.h>
+
+/* Reads what the environment says of lines; before the first of them. */
+void message_init(void);
+
+/* Whether $SYSTEMD_LOG_LEVEL asks for all there is to say. */
+bool message_debugging(void);
 
 /* Prints a line that says what is wrong. Returns -EINVAL, for "return message_error(...)". */
 int message_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

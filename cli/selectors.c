@@ -42,8 +42,7 @@ int descriptor_parse(const char *text, struct descriptor *ret_descriptor)
 	return 0;
 }
 
-/* One level: a name or a number. */
-static int level_parse(const char *text, size_t size, unsigned *ret_level)
+int level_parse(const char *text, size_t size, unsigned *ret_level)
 {
 	static const char *const names[] = { "emerg",   "alert",  "crit", "err",
 					     "warning", "notice", "info", "debug" };

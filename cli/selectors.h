@@ -4,6 +4,7 @@
 #define CLI_SELECTORS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <jscan.h>
@@ -18,6 +19,9 @@ struct descriptor {
 
 /* The argument of --boot and --invocation: "all", or an ID, a signed offset, or both. -EINVAL. */
 int descriptor_parse(const char *text, struct descriptor *ret_descriptor);
+
+/* One level, a name or a number, as SIZE bytes of TEXT. -EINVAL. */
+int level_parse(const char *text, size_t size, unsigned *ret_level);
 
 /* The argument of --priority, a level or a range, as a set: bit N is level N. On -EINVAL
  * *RET_IS_RANGE tells which of the two it was meant to be. */

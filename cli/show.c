@@ -21,6 +21,7 @@
 #include "messages.h"
 #include "pager.h"
 #include "show.h"
+#include "stamp.h"
 #include "values.h"
 #include "watch.h"
 
@@ -35,6 +36,12 @@ struct show {
 	char *kept_cursor;        /* ... of --cursor-file */
 	bool stopped;             /* by a signal, or by quitting the pager */
 	bool refused;             /* an entry, since a field's name is bad */
+};
+
+/* The time that all files span, by their headers. */
+struct show_span {
+	bool known;
+	uint64_t begin, end;
 };
 
 /* Whether the cursor of the last entry has to be known at the end. */
@@ -306,6 +313,44 @@ static int show_cursor(struct show *show)
 	return settings->cursor_file ? cursor_file_write(settings->cursor_file, cursor) : 0;
 }
 
+/* A jscan_file_fn: widens a span of time to what is in a file. */
+static int show_span_add(void *userdata, const struct jscan_file_info *file)
+{
+	struct show_span *span = userdata;
+
+	if (file->head_realtime_usec == 0 || file->tail_realtime_usec == 0)
+		return 0;
+	if (!span->known || file->head_realtime_usec < span->begin)
+		span->begin = file->head_realtime_usec;
+	if (!span->known || file->tail_realtime_usec > span->end)
+		span->end = file->tail_realtime_usec;
+	span->known = true;
+	return 0;
+}
+
+/* The line about the time that all files span, for who asks for all there is to say. */
+static void show_print_span(struct show *show)
+{
+	const struct settings *settings = show->settings;
+	bool utc = settings->seen[OPTION_UTC], follows = settings->seen[OPTION_FOLLOW];
+	char *(*format)(uint64_t usec, char *text) = utc ? stamp_format_utc : stamp_format;
+	char begin[STAMP_SIZE], end[STAMP_SIZE], line[256];
+	struct show_span span = { 0 };
+
+	if (!message_debugging() || settings->quiet || (settings->lines == 0 && !follows))
+		return;
+	if (jscan_list_files(show->archive->engine, show_span_add, &span) < 0 || !span.known)
+		return;
+	if (follows)
+		snprintf(line, sizeof(line), "-- Journal begins at %s. --\n",
+			 format(span.begin, begin));
+	else
+		snprintf(line, sizeof(line), "-- Journal begins at %s, ends at %s. --\n",
+			 format(span.begin, begin), format(span.end, end));
+	frame_write(settings->compression, line);
+	fflush(stdout);
+}
+
 /* Prints the entries and what comes after them. */
 static int show_run(struct show *show)
 {
@@ -315,6 +360,7 @@ static int show_run(struct show *show)
 	fflush(stdout);
 	if (!settings->seen[OPTION_FOLLOW])
 		pager_open(settings);
+	show_print_span(show);
 	r = show_scan(show);
 	/* A follower is meant to be stopped: what comes at the end is printed all the same. */
 	if (settings->seen[OPTION_FOLLOW] && r >= 0)

@@ -2,8 +2,7 @@
 /*
  * Times, lengths of time and sizes, as text, in journalctl's forms.
  *
- * Times are always in the local zone, with English names of days: the tables and headers that they
- * are for know no --utc and no locale.
+ * Days have English names: the tables and headers that times are for know no locale.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,20 +13,36 @@
 /* Times past this one are not shown. */
 #define STAMP_SECONDS_MAX INT64_C(253402300799)
 
-char *stamp_format(uint64_t usec, char *text)
+/* A broken-down time in ZONE. */
+static char *stamp_print(const struct tm *tm, const char *zone, char *text)
 {
 	static const char *const days[7] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+
+	if (!tm)
+		snprintf(text, STAMP_SIZE, "--- XXXX-XX-XX XX:XX:XX");
+	else
+		snprintf(text, STAMP_SIZE, "%s %04d-%02d-%02d %02d:%02d:%02d %s", days[tm->tm_wday],
+			 tm->tm_year + 1900, tm->tm_mon + 1, tm->tm_mday, tm->tm_hour, tm->tm_min,
+			 tm->tm_sec, zone);
+	return text;
+}
+
+char *stamp_format(uint64_t usec, char *text)
+{
 	time_t seconds = (time_t)(usec / 1000000);
 	struct tm tm;
+	bool good = seconds <= STAMP_SECONDS_MAX && localtime_r(&seconds, &tm);
 
-	if (seconds > STAMP_SECONDS_MAX || !localtime_r(&seconds, &tm)) {
-		snprintf(text, STAMP_SIZE, "--- XXXX-XX-XX XX:XX:XX");
-		return text;
-	}
-	snprintf(text, STAMP_SIZE, "%s %04d-%02d-%02d %02d:%02d:%02d %s", days[tm.tm_wday],
-		 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-		 tm.tm_zone);
-	return text;
+	return stamp_print(good ? &tm : NULL, good ? tm.tm_zone : NULL, text);
+}
+
+char *stamp_format_utc(uint64_t usec, char *text)
+{
+	time_t seconds = (time_t)(usec / 1000000);
+	struct tm tm;
+	bool good = seconds <= STAMP_SECONDS_MAX && gmtime_r(&seconds, &tm);
+
+	return stamp_print(good ? &tm : NULL, "UTC", text);
 }
 
 char *span_format(uint64_t usec, char *text)

@@ -197,6 +197,8 @@ int verify_files(struct archive *archive, bool *ret_stopped)
 	r = jscan_verify(archive->engine, &options, verify_print, &v);
 	show_running = NULL;
 	verify_wipe(&v);
+	if (r == -EKEYREJECTED && jscan_files_usable(archive->engine) == 0)
+		return 0; /* there was nothing to try the key on */
 	if (r == -EKEYREJECTED)
 		return message_error("Failed to load verification key: %s", strerror(-r));
 	if (r == -ENOMEM)

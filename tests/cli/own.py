@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 
 import harness
 
@@ -53,6 +54,39 @@ class Own:
         self.tap.point(good, name, 'status %s\n%s\n%s' % (
             r.status, r.out[-500:].decode(errors='replace'),
             r.err[-1000:].decode(errors='replace')))
+
+    def test_log_level(self):
+        """The lines on standard error that SYSTEMD_LOG_LEVEL wants, and one on standard output."""
+        passes, empty = b'PASS: ', os.path.join(self.scratch, 'empty-for-levels')
+        os.mkdir(empty)
+        for level, shown in (('err', False), ('4', False), ('info', True), ('debug', True),
+                             ('info,console:err', False), ('journal:err', True),
+                             ('bogus', True)):
+            r = self.run('-D', self.sample, '--verify', environment={'SYSTEMD_LOG_LEVEL': level})
+            self.point('--verify at the level ' + level, r.status == 0 and
+                       (passes in r.err) == shown and
+                       (b"Failed to parse log level 'bogus', ignoring" in r.err) ==
+                       (level == 'bogus'), r)
+        r = self.run('-D', empty, environment={'SYSTEMD_LOG_LEVEL': 'warning'})
+        self.point('nothing was found is a notice', r.err == b'', r)
+        r = self.run('--frosting', environment={'SYSTEMD_LOG_LEVEL': 'err'})
+        self.point('what is wrong is an error', b'unrecognized option' in r.err, r)
+        r = self.run('--frosting', environment={'SYSTEMD_LOG_TARGET': 'null'})
+        self.point('no target, no line', r.err == b'' and r.status == 1, r)
+        r = self.run('--frosting', environment={'SYSTEMD_COLORS': '1', 'SYSTEMD_LOG_COLOR': '0'})
+        self.point('a line without colours', b'\033' not in r.err and
+                   b'unrecognized' in r.err, r)
+        ends = [int(self.run('-D', self.sample, '-o', 'short-unix', *end).out.split(b'.')[0])
+                for end in (('-n', '+1'), ('-n', '1'))]
+        begin, end = (time.strftime('%a %Y-%m-%d %H:%M:%S UTC', time.gmtime(t)) for t in ends)
+        spans = b'-- Journal begins at %s, ends at %s. --\n' % (begin.encode(), end.encode())
+        for words, line in ((('-n', '1'), spans), (('-n', '1', '-r', '--utc'), spans),
+                            (('-n', '1', '-q'), b''), (('-n', '1', '-o', 'cat'), b''),
+                            (('-n', '0'), b''), (('-D', empty), spans)):
+            plain = self.run('-D', self.sample, *words)
+            r = self.run('-D', self.sample, *words, environment={'SYSTEMD_LOG_LEVEL': 'debug'})
+            self.point('the span with ' + ' '.join(words[:4]).replace(self.scratch, ''),
+                       r.out == line + plain.out, r)
 
     def test_stats(self):
         """--stats goes to standard error, in both forms, and is right."""
