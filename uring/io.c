@@ -358,12 +358,15 @@ bool io_probe_nowait(struct io *io, int fd, uint64_t device)
 	struct io_probe *probe = io_probe_find(io, device);
 	char byte;
 	struct iovec vec = { &byte, 1 };
+	struct stat st;
 	bool nowait;
 
 	if (probe)
 		return probe->nowait;
-	/* The flag is refused before anything is read; all other answers mean that it is known. */
-	nowait = preadv2(fd, &vec, 1, 0, RWF_NOWAIT) >= 0 || errno == EAGAIN;
+	/* The flag is refused before anything is read; all other answers mean that it is known. At
+	 * the end of the file there is nothing that the kernel could begin to read ahead. */
+	nowait = fstat(fd, &st) == 0 &&
+		 (preadv2(fd, &vec, 1, st.st_size, RWF_NOWAIT) >= 0 || errno == EAGAIN);
 	io->probes[io->probe_count++ % IO_PROBES_MAX] = (struct io_probe){ device, nowait };
 	return nowait;
 }

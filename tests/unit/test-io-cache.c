@@ -162,6 +162,26 @@ ParameterizedTest(enum io_method_case_id *id, io_cache,
 	read_all(false);
 }
 
+METHOD_PARAMETERS(opening_a_file_brings_nothing_in)
+ParameterizedTest(enum io_method_case_id *id, io_cache, opening_a_file_brings_nothing_in)
+{
+	struct io_op op = { .kind = IO_OPEN };
+	uint8_t page[4096];
+
+	setup(*id);
+	op.path = path;
+	io_submit(&io, &op);
+	while (!io_next_done(&io))
+		cr_assert(eq(int, io_turn(&io, true, UINT64_MAX), 0));
+	cr_assert(eq(int, op.result, 0));
+	cr_expect(eq(uint, io.probe_count, 1), "the file system has been asked");
+	/* What is still on its way does not count as there: the first page is waited for. */
+	cr_assert(eq(int, posix_fadvise(file.fd, 0, 0, POSIX_FADV_RANDOM), 0));
+	cr_assert(eq(int, (int)pread(file.fd, page, sizeof(page), 0), 4096));
+	cr_expect(eq(uint, pages_there(0, SIZE), 1));
+	close(op.file.fd);
+}
+
 Test(io_cache, methods_that_do_not_know_how_are_left_alone)
 {
 	setup(IO_CASE_FAULT);
