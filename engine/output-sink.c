@@ -5,6 +5,7 @@
  * looks at the entry before. Compressed, what is written at once becomes frames of bounded size;
  * with workers, frames come from them.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,6 +23,12 @@
 
 /* What struct jscan_output was in the first release. */
 #define OUTPUT_SINK_SIZE_MIN offsetof(struct jscan_output, colours)
+
+/* A pipe that is written to in large pieces is made to hold so much: else writer and reader wait
+ * for each other once per 64 KiB. It is what a process without privileges may ask for. */
+#define OUTPUT_SINK_PIPE_BYTES (1 << 20)
+/* A piece is large from here on: what prints a few lines leaves a pipe alone. */
+#define OUTPUT_SINK_PIECE_BYTES (64u << 10)
 
 /* Columns of a line where nobody says otherwise. */
 #define OUTPUT_SINK_WIDTH 80u
@@ -54,6 +61,7 @@ struct output_sink {
 	int fd;
 	enum packed_kind kind;     /* what it is compressed to; PACKED_NONE */
 	unsigned level;
+	bool widened;              /* what a pipe holds has been seen to */
 	bool framed;               /* a frame has been written since the beginning */
 	struct packer packer;      /* of the engine's thread */
 	char **fields;             /* copies, ended by NULL */
@@ -145,9 +153,21 @@ static int output_sink_flush(void *userdata)
 	return 0;
 }
 
+/* Has a pipe hold more. What is none, or may not grow, stays as it is. */
+static void output_sink_widen(struct output_sink *o)
+{
+	int size = fcntl(o->fd, F_GETPIPE_SZ);
+
+	o->widened = true;
+	if (size >= 0 && size < OUTPUT_SINK_PIPE_BYTES)
+		fcntl(o->fd, F_SETPIPE_SZ, OUTPUT_SINK_PIPE_BYTES);
+}
+
 /* Writes to the descriptor. One that does not block is waited for. */
 static int output_sink_put(struct output_sink *o, const uint8_t *bytes, size_t size)
 {
+	if (unlikely(size >= OUTPUT_SINK_PIECE_BYTES && !o->widened))
+		output_sink_widen(o);
 	while (size > 0) {
 		ssize_t n = write(o->fd, bytes, size);
 

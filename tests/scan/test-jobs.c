@@ -5,6 +5,7 @@
  * library for engine_set_io() only.
  */
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/engine.h"
@@ -422,6 +423,55 @@ Test(jobs, a_full_disk_ends_a_compressed_scan)
 		cr_assert(eq(int, jscan_run(engine), -ENOSPC));
 		jscan_free(engine);
 		close(fd);
+	}
+}
+
+/* Prints a scan into a pipe that a child reads: how much that pipe holds in the end. */
+static int pipe_size_after(const struct scan *scan)
+{
+	const struct jscan_output output = { .size = sizeof(output), .mode = JSCAN_MODE_EXPORT };
+	static char piece[1 << 16];
+	struct jscan *engine = open_engine(scan);
+	int fds[2], status, size;
+	pid_t child;
+
+	cr_assert(eq(int, pipe(fds), 0));
+	child = fork();
+	if (child == 0) {
+		ssize_t n;
+
+		close(fds[1]);
+		while ((n = read(fds[0], piece, sizeof(piece))) > 0)
+			;
+		_exit(n < 0);
+	}
+	cr_assert(eq(int, jscan_add_output(engine, &output, fds[1]), 0));
+	cr_assert(eq(int, jscan_run(engine), 0));
+	size = fcntl(fds[1], F_GETPIPE_SZ);
+	jscan_free(engine);
+	close(fds[0]);
+	close(fds[1]);
+	cr_assert(eq(int, (int)waitpid(child, &status, 0), (int)child));
+	cr_assert(eq(int, status, 0));
+	return size;
+}
+
+Test(jobs, a_pipe_holds_more_for_much_output_only)
+{
+	int fds[2], usual, most;
+
+	cr_assert(eq(int, pipe(fds), 0));
+	usual = fcntl(fds[0], F_GETPIPE_SZ);
+	fcntl(fds[0], F_SETPIPE_SZ, 1 << 20); /* this user may have too many that are large */
+	most = fcntl(fds[0], F_GETPIPE_SZ);
+	close(fds[0]);
+	close(fds[1]);
+	for (unsigned jobs = 1; jobs <= 4; jobs += 3) {
+		struct scan scan = { .memory_bytes = 64 << 20, .jobs = jobs };
+
+		cr_expect(eq(int, pipe_size_after(&scan), most));
+		scan.limit = 3;
+		cr_expect(eq(int, pipe_size_after(&scan), usual));
 	}
 }
 
