@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The life of a source: opening, waiting, parking, closing. What its steps look for is in
- * source-steps.c. A source never blocks and never waits; it answers -EAGAIN and is put on the
- * engine's list of runnable sources when something has changed for it.
+ * source-header.c, source-place.c and source-walk.c. A source never blocks and never waits; it
+ * answers -EAGAIN and is put on the engine's list of runnable sources when something has changed
+ * for it.
  */
 #include "engine/source.h"
 

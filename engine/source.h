@@ -144,7 +144,7 @@ void source_set_state(struct source *s, enum source_state state);
  */
 int source_try(struct source *s, source_step_fn step);
 
-/* Steps. */
+/* Steps: source-header.c, source-place.c, source-walk.c. */
 int source_step_header(struct source *s);
 int source_step_newest(struct source *s);
 int source_step_plan(struct source *s);
