@@ -6,13 +6,13 @@
 #include <stdatomic.h>
 
 #include "engine/batch.h"
-#include "engine/boots.h"
 #include "engine/listing.h"
 #include "engine/grep.h"
 #include "engine/match.h"
 #include "engine/merge.h"
 #include "engine/order.h"
 #include "engine/reader.h"
+#include "engine/runs.h"
 #include "engine/sink.h"
 #include "engine/source.h"
 #include "jscan.h"
@@ -142,7 +142,7 @@ struct jscan {
 	struct id128 previous_boot_id;
 	struct sink_list sinks;
 	struct listing listing;   /* of names or values, while it runs */
-	struct boots boots;       /* while they are listed */
+	struct runs runs;         /* boots or invocations, while they are listed */
 	struct histogram *histogram; /* while it is counted */
 	struct verification *verification; /* while one runs */
 	struct gaps *gaps;        /* while they are listed */
