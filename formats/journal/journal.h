@@ -274,7 +274,7 @@ int payload_decode(struct payload_decoder *decoder, uint8_t compression, const u
 int payload_starts_with(struct payload_decoder *decoder, uint8_t compression, const uint8_t *bytes,
 			uint64_t size, const void *prefix, size_t prefix_size);
 
-/* ---- chain.c ---------------------------------------------------------------------------- */
+/* ---- chain.c, chain-bisect.c ------------------------------------------------------------ */
 
 /*
  * A chain of entry arrays and the offsets in it: the global one of a file, or that of a data
@@ -358,14 +358,12 @@ typedef int (*chain_test_fn)(const void *userdata, const struct journal *j, stru
 
 /*
  * The first index whose element is not before the wanted place, or with BACKWARD is after it: 0 to
- * count. Elements that cannot
- * be read are stepped over (a run of more than CHAIN_UNREADABLE_MAX of them is taken for at or
- * after the place, as the reference takes each one); a damaged array ends the chain without an
- * error here: see damage_error. Arrays are compared by their last element first, from the first one
- * on, then within the array: in the reference's order, which makes a difference where elements do
- * not ascend. The probes that may come next are asked for
- * along with the one that is lacking. -EAGAIN until it is decided; nothing is kept between calls
- * but the marks.
+ * count. Elements that cannot be read are stepped over (a run of more than CHAIN_UNREADABLE_MAX of
+ * them is taken for at or after the place, as the reference takes each one); a damaged array ends
+ * the chain without an error here: see damage_error. Arrays are compared by their last element
+ * first, from the first one on, then within the array: in the reference's order, which makes a
+ * difference where elements do not ascend. The probes that may come next are asked for along with
+ * the one that is lacking. -EAGAIN until it is decided; between calls only the marks are kept.
  */
 #define CHAIN_UNREADABLE_MAX 64u
 int chain_bisect(struct chain *c, const struct journal *j, struct window *w, chain_test_fn test,
