@@ -8,9 +8,7 @@
 #include <stdio.h>
 
 #include "config.h"
-#include "formats/journal/verify.h"
-#include "tests/support/fixture.h"
-#include "tests/support/window-driver.h"
+#include "tests/support/verify-file.h"
 
 #define KEY "000102-030405-060708-090a0b/1cd278-35a4e900"
 #define INTERVAL UINT64_C(900000000)
@@ -175,32 +173,6 @@ static struct fixture *sealed_new(bool continuous, bool online)
 	return fx;
 }
 
-/* Verifies with the key. */
-static int sealed_verify(struct fixture *fx, struct seal *seal, struct verify_result *ret)
-{
-	struct window_driver *d =
-		window_driver_new(fixture_bytes(fx), fixture_size(fx), WINDOW_DRIVER_BLOCKS);
-	struct payload_decoder *decoder;
-	char text[HEADER_DETAIL_SIZE];
-	struct verify *v;
-	struct journal j;
-	int r;
-
-	cr_assert(eq(int, payload_decoder_new(1 << 20, &decoder), 0));
-	cr_assert(eq(int,
-		     header_parse(fixture_bytes(fx), HEADER_SIZE_MAX, fixture_size(fx), &j, text),
-		     0));
-	cr_assert(eq(int, verify_new(&j, decoder, seal, false, &v), 0));
-	do
-		WINDOW_DRIVE(d, r, verify_run(v, &d->window));
-	while (r == 1);
-	*ret = *verify_result(v);
-	verify_free(v);
-	payload_decoder_free(decoder);
-	window_driver_free(d);
-	return r;
-}
-
 Test(seal, sealed_files_pass_with_their_key)
 {
 	struct seal *seal = seal_make();
@@ -210,8 +182,8 @@ Test(seal, sealed_files_pass_with_their_key)
 		struct verify_result result;
 
 		cr_assert(eq(int, fixture_seal(fx, seal), 0));
-		cr_assert(eq(int, sealed_verify(fx, seal, &result), 0), "%s",
-			  result.details[result.detail_count - 1].text);
+		cr_assert(eq(int, verify_file(fx, WINDOW_DRIVER_BLOCKS, seal, false, &result), 0),
+			  "%s", result.details[result.detail_count - 1].text);
 		cr_assert(result.sealed && result.validated);
 		cr_assert(eq(u64, result.first_entry_usec, START + 1000000));
 		cr_assert(eq(u64, result.last_entry_usec, START + 2 * INTERVAL + 4000000));
@@ -229,7 +201,7 @@ Test(seal, without_a_key_sealed_files_are_not_looked_at)
 	struct fixture *fx = sealed_new(true, false);
 	struct verify_result result;
 
-	cr_assert(eq(int, sealed_verify(fx, NULL, &result), -ENOKEY));
+	cr_assert(eq(int, verify_file(fx, WINDOW_DRIVER_BLOCKS, NULL, false, &result), -ENOKEY));
 	cr_assert(result.sealed && !result.validated);
 	fixture_free(fx);
 }
@@ -240,7 +212,8 @@ static void sealed_expect(struct fixture *fx, struct seal *seal, uint64_t offset
 	struct verify_result result;
 	const struct verify_detail *detail;
 
-	cr_assert(eq(int, sealed_verify(fx, seal, &result), -EBADMSG), "%s", text);
+	cr_assert(eq(int, verify_file(fx, WINDOW_DRIVER_BLOCKS, seal, false, &result), -EBADMSG),
+		  "%s", text);
 	detail = &result.details[result.detail_count - 1];
 	cr_expect(eq(int, strncmp(detail->text, text, strlen(text)), 0), "\"%s\" instead of \"%s\"",
 		  detail->text, text);
