@@ -4,7 +4,8 @@
 #include <poll.h>
 
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
+
+uint32_t scan_methods[METHOD_COUNT] = METHODS;
 
 jscan_id archive_boot_id(unsigned n)
 {
@@ -81,6 +82,23 @@ char *archive_make(void)
 		free(path);
 	}
 	return folder;
+}
+
+void archive_add_damaged(const char *folder)
+{
+	struct fixture *fx = fixture_new(&(const struct fixture_options){
+		.seqnum_id = fixture_id(503), .boot_id = fixture_id(501) });
+	struct fixture_stamp stamp = { .seqnum = 1000, .realtime = ARCHIVE_TIME(1000) };
+	char *path = test_path(folder, "damaged.journal");
+
+	fixture_add(fx, &stamp, "MESSAGE=1000", NULL);
+	fixture_add(fx, NULL, "MESSAGE=1001", NULL);
+	fixture_add(fx, NULL, "MESSAGE=1002", NULL);
+	fixture_finish(fx);
+	fixture_put64(fx, fixture_find_entry(fx, 1) + ENTRY_REALTIME, 0);
+	fixture_write(fx, path);
+	fixture_free(fx);
+	free(path);
 }
 
 struct jscan *archive_open(const char *folder, uint32_t method)

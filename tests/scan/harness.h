@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "jscan.h"
+#include "tests/support/io-methods.h"
 
 /*
  * The archive: entry N is number N+1 of one sequence, a second after the one before. Entries take
@@ -26,6 +27,7 @@
  */
 #define ARCHIVE_ENTRIES 120u
 #define ARCHIVE_FILES 3u
+#define ARCHIVE_LAST (ARCHIVE_ENTRIES - 1)
 #define ARCHIVE_BEGIN UINT64_C(1700000000000000)
 #define ARCHIVE_SECOND UINT64_C(1000000)
 
@@ -36,6 +38,8 @@
 char *archive_make(void);
 /* The path of a file of it. To be freed. */
 char *archive_path(const char *folder, unsigned file);
+/* Adds a file of three entries, 1000 to 1002, the second of which is damaged. */
+void archive_add_damaged(const char *folder);
 jscan_id archive_boot_id(unsigned n);
 jscan_id archive_seqnum_id(void);
 
@@ -66,5 +70,29 @@ void field_text(const struct jscan_entry *entry, const char *name, char *text, s
 void loop_wait(struct jscan *engine);
 
 #define METHODS { JSCAN_IO_URING, JSCAN_IO_THREADS, JSCAN_IO_SYNC }
+#define METHOD_COUNT 3u
+extern uint32_t scan_methods[METHOD_COUNT];
+
+/* Begins a test that runs with each *METHOD. */
+#define METHOD_TEST(suite, name)                                                                   \
+	ParameterizedTestParameters(suite, name)                                                   \
+	{                                                                                          \
+		return cr_make_param_array(uint32_t, scan_methods, METHOD_COUNT);                  \
+	}                                                                                          \
+	ParameterizedTest(uint32_t *method, suite, name)
+
+/* A suite each of whose tests has a folder of its own, made by MAKE: archive_make() or
+ * test_folder_make(). Once in a program. */
+#define FOLDER_SUITE(suite, make)                                                                  \
+	static char *folder;                                                                       \
+	static void folder_setup(void)                                                             \
+	{                                                                                          \
+		folder = make();                                                                   \
+	}                                                                                          \
+	static void folder_teardown(void)                                                          \
+	{                                                                                          \
+		folder = test_folder_remove(folder);                                               \
+	}                                                                                          \
+	TestSuite(suite, .init = folder_setup, .fini = folder_teardown, .timeout = 60)
 
 #endif

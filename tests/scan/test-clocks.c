@@ -5,24 +5,11 @@
  */
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define SECOND UINT64_C(1000000)
 #define AT(seconds) (FIXTURE_REALTIME + (uint64_t)(seconds) * SECOND)
 
-static char *folder;
-
-static void setup(void)
-{
-	folder = test_folder_make();
-}
-
-static void teardown(void)
-{
-	folder = test_folder_remove(folder);
-}
-
-TestSuite(clocks, .init = setup, .fini = teardown);
+FOLDER_SUITE(clocks, test_folder_make);
 
 /* An entry: its clocks in seconds, its boot, what it says. */
 struct line {

@@ -5,7 +5,6 @@
  */
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define ENTRIES 90u
 #define FILES 3u

@@ -6,7 +6,6 @@
 #include "engine/engine.h"
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define ENTRIES 200u
 #define FILES 3u

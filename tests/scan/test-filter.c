@@ -5,7 +5,6 @@
  * of the journals there, JSCAN_TEST_SEED=N giving the questions.
  */
 #include "tests/scan/harness.h"
-#include "tests/support/io-methods.h"
 #include "tests/support/query.h"
 
 #define FILES_MAX 3u

@@ -12,29 +12,8 @@
 
 #include "engine/engine.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
-static uint32_t methods[] = METHODS;
-static char *folder;
-
-#define METHOD_PARAMETERS(name)                                                                    \
-	ParameterizedTestParameters(follow, name)                                                  \
-	{                                                                                          \
-		return cr_make_param_array(uint32_t, methods,                                      \
-					   sizeof(methods) / sizeof(methods[0]));                  \
-	}
-
-static void setup(void)
-{
-	folder = test_folder_make();
-}
-
-static void teardown(void)
-{
-	folder = test_folder_remove(folder);
-}
-
-TestSuite(follow, .init = setup, .fini = teardown, .timeout = 60);
+FOLDER_SUITE(follow, test_folder_make);
 
 /* Watches that are refused from the first one on: the C library's function is not reached. */
 static bool watches_refused;
@@ -165,8 +144,7 @@ static void expect_messages(struct jscan *engine, const char *expected)
 	free(text);
 }
 
-METHOD_PARAMETERS(new_entries_are_read_when_their_file_grows)
-ParameterizedTest(uint32_t *method, follow, new_entries_are_read_when_their_file_grows)
+METHOD_TEST(follow, new_entries_are_read_when_their_file_grows)
 {
 	struct live l = live_new("system.journal", 1, 1, 0);
 	struct jscan *engine;
@@ -233,8 +211,7 @@ Test(follow, reads_that_are_short_late_and_refused_do_no_harm)
 	live_free(&l);
 }
 
-METHOD_PARAMETERS(rotation_neither_loses_nor_repeats)
-ParameterizedTest(uint32_t *method, follow, rotation_neither_loses_nor_repeats)
+METHOD_TEST(follow, rotation_neither_loses_nor_repeats)
 {
 	struct live l = live_new("system.journal", 1, 1, 0), next;
 	char *archived = test_path(folder, "system@1.journal");
@@ -265,8 +242,7 @@ ParameterizedTest(uint32_t *method, follow, rotation_neither_loses_nor_repeats)
 	live_free(&next);
 }
 
-METHOD_PARAMETERS(a_new_file_is_read_whole_whatever_its_times)
-ParameterizedTest(uint32_t *method, follow, a_new_file_is_read_whole_whatever_its_times)
+METHOD_TEST(follow, a_new_file_is_read_whole_whatever_its_times)
 {
 	struct live l = live_new("system.journal", 1, 1, 1000), other, late;
 	struct jscan *engine = follow_open(*method);
@@ -368,8 +344,7 @@ Test(follow, a_header_that_is_half_written_is_waited_for)
 	live_free(&l);
 }
 
-METHOD_PARAMETERS(what_matches_may_come_later)
-ParameterizedTest(uint32_t *method, follow, what_matches_may_come_later)
+METHOD_TEST(follow, what_matches_may_come_later)
 {
 	struct live l = live_new("system.journal", 1, 1, 0);
 	struct jscan *engine;
@@ -412,8 +387,7 @@ static void count_watch_problems(void *userdata, const struct jscan_problem *pro
 	*(unsigned *)userdata += problem->reason == JSCAN_REASON_WATCH;
 }
 
-METHOD_PARAMETERS(a_timer_serves_where_watches_have_run_out)
-ParameterizedTest(uint32_t *method, follow, a_timer_serves_where_watches_have_run_out)
+METHOD_TEST(follow, a_timer_serves_where_watches_have_run_out)
 {
 	struct live l = live_new("system.journal", 1, 1, 0), other;
 	struct jscan *engine;
@@ -442,8 +416,7 @@ static void *stop_later(void *engine)
 	return NULL;
 }
 
-METHOD_PARAMETERS(stopping_wakes_what_waits)
-ParameterizedTest(uint32_t *method, follow, stopping_wakes_what_waits)
+METHOD_TEST(follow, stopping_wakes_what_waits)
 {
 	struct jscan_options options = JSCAN_OPTIONS_INIT;
 	struct live l = live_new("system.journal", 1, 1, 0);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define FILES_MAX 4u
 #define ENTRIES_MAX 300u

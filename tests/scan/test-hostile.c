@@ -3,11 +3,9 @@
 #include "tests/scan/harness.h"
 
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define ENTRIES 1000u
 
-static char *folder;
 static struct {
 	unsigned count;
 	unsigned reasons; /* a bit each */
@@ -20,17 +18,7 @@ static void take_problem(void *userdata, const struct jscan_problem *problem)
 	problems.reasons |= 1u << problem->reason;
 }
 
-static void setup(void)
-{
-	folder = test_folder_make();
-}
-
-static void teardown(void)
-{
-	folder = test_folder_remove(folder);
-}
-
-TestSuite(hostile, .init = setup, .fini = teardown, .timeout = 60);
+FOLDER_SUITE(hostile, test_folder_make);
 
 /* A valid file to be made hostile. */
 static struct fixture *make_file(bool compact)

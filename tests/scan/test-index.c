@@ -8,7 +8,6 @@
 #include "engine/engine.h"
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define FILES 120u
 #define BOOT_FILES 4u /* files of a boot */

@@ -11,7 +11,6 @@
 #include "engine/engine.h"
 #include "tests/scan/harness.h"
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define FILES 5u
 #define ENTRIES 4000u

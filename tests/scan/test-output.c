@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "tests/support/fixture.h"
-#include "tests/support/io-methods.h"
 
 #define RED "\033[0;1;31m"
 #define HIGHLIGHT "\033[0;1;39m"

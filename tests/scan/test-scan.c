@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole scans through the public header: what is yielded, in which order, however it is driven. */
 #include "tests/scan/harness.h"
-#include "tests/support/io-methods.h"
 
 #include <time.h>
 
-#define LAST (ARCHIVE_ENTRIES - 1)
-
-static uint32_t methods[] = METHODS;
-static char *folder;
-
-#define METHOD_PARAMETERS(name)                                                                    \
-	ParameterizedTestParameters(scan, name)                                                    \
-	{                                                                                          \
-		return cr_make_param_array(uint32_t, methods,                                      \
-					   sizeof(methods) / sizeof(methods[0]));                  \
-	}
-
-static void setup(void)
-{
-	folder = archive_make();
-}
-
-static void teardown(void)
-{
-	folder = test_folder_remove(folder);
-}
-
-TestSuite(scan, .init = setup, .fini = teardown, .timeout = 60);
+FOLDER_SUITE(scan, archive_make);
 
 /* Prepares an engine in some way. */
 typedef void (*prepare_fn)(struct jscan *engine);
@@ -48,10 +25,9 @@ static void check(uint32_t method, prepare_fn prepare, unsigned first, unsigned 
 	}
 }
 
-METHOD_PARAMETERS(everything_comes_oldest_first)
-ParameterizedTest(uint32_t *method, scan, everything_comes_oldest_first)
+METHOD_TEST(scan, everything_comes_oldest_first)
 {
-	check(*method, NULL, 0, LAST, ARCHIVE_ENTRIES);
+	check(*method, NULL, 0, ARCHIVE_LAST, ARCHIVE_ENTRIES);
 }
 
 static void backward(struct jscan *engine)
@@ -59,10 +35,9 @@ static void backward(struct jscan *engine)
 	cr_assert(eq(int, jscan_set_direction(engine, JSCAN_BACKWARD), 0));
 }
 
-METHOD_PARAMETERS(backward_is_the_mirror)
-ParameterizedTest(uint32_t *method, scan, backward_is_the_mirror)
+METHOD_TEST(scan, backward_is_the_mirror)
 {
-	check(*method, backward, LAST, 0, ARCHIVE_ENTRIES);
+	check(*method, backward, ARCHIVE_LAST, 0, ARCHIVE_ENTRIES);
 }
 
 static void limit_7(struct jscan *engine)
@@ -81,12 +56,11 @@ static void limit_5_backward(struct jscan *engine)
 	cr_assert(eq(int, jscan_set_limit(engine, 5), 0));
 }
 
-METHOD_PARAMETERS(limits_end_a_scan_early)
-ParameterizedTest(uint32_t *method, scan, limits_end_a_scan_early)
+METHOD_TEST(scan, limits_end_a_scan_early)
 {
 	check(*method, limit_7, 0, 6, 7);
 	check(*method, limit_0, 0, 0, 0);
-	check(*method, limit_5_backward, LAST, LAST - 4, 5);
+	check(*method, limit_5_backward, ARCHIVE_LAST, ARCHIVE_LAST - 4, 5);
 }
 
 static void tail_10(struct jscan *engine)
@@ -104,12 +78,11 @@ static void tail_1000(struct jscan *engine)
 	cr_assert(eq(int, jscan_set_tail(engine, 1000), 0));
 }
 
-METHOD_PARAMETERS(tails_are_read_forward)
-ParameterizedTest(uint32_t *method, scan, tails_are_read_forward)
+METHOD_TEST(scan, tails_are_read_forward)
 {
-	check(*method, tail_10, LAST - 9, LAST, 10);
+	check(*method, tail_10, ARCHIVE_LAST - 9, ARCHIVE_LAST, 10);
 	check(*method, tail_0, 0, 0, 0);
-	check(*method, tail_1000, 0, LAST, ARCHIVE_ENTRIES);
+	check(*method, tail_1000, 0, ARCHIVE_LAST, ARCHIVE_ENTRIES);
 }
 
 static void bounds(struct jscan *engine)
@@ -157,8 +130,7 @@ static void since_only_backward(struct jscan *engine)
 	backward(engine);
 }
 
-METHOD_PARAMETERS(bounds_are_inclusive_in_both_directions)
-ParameterizedTest(uint32_t *method, scan, bounds_are_inclusive_in_both_directions)
+METHOD_TEST(scan, bounds_are_inclusive_in_both_directions)
 {
 	check(*method, bounds, 20, 80, 61);
 	check(*method, bounds_backward, 80, 20, 61);
@@ -167,7 +139,7 @@ ParameterizedTest(uint32_t *method, scan, bounds_are_inclusive_in_both_direction
 	check(*method, bounds_between, 21, 79, 59);
 	check(*method, bounds_empty, 0, 0, 0);
 	check(*method, bounds_outside, 0, 0, 0);
-	check(*method, since_only_backward, LAST, 100, 20);
+	check(*method, since_only_backward, ARCHIVE_LAST, 100, 20);
 }
 
 /* Seeks, by what they are called with; read forward and backward. */
@@ -199,7 +171,7 @@ static int seek_monotonic_1(struct jscan *engine, uint64_t value)
 
 static int seek_monotonic_2(struct jscan *engine, uint64_t value)
 {
-	jscan_id boot = archive_boot_id(LAST);
+	jscan_id boot = archive_boot_id(ARCHIVE_LAST);
 
 	return jscan_seek_monotonic(engine, &boot, value);
 }
@@ -218,8 +190,7 @@ static void seek_now(struct jscan *engine)
 	cr_assert(eq(int, now.seek(engine, now.value), 0));
 }
 
-METHOD_PARAMETERS(seeks_go_where_they_say)
-ParameterizedTest(uint32_t *method, scan, seeks_go_where_they_say)
+METHOD_TEST(scan, seeks_go_where_they_say)
 {
 	const uint64_t s = ARCHIVE_SECOND;
 	const struct {
@@ -228,14 +199,14 @@ ParameterizedTest(uint32_t *method, scan, seeks_go_where_they_say)
 		unsigned forward, backward; /* first entry; UINT_MAX: none */
 	} cases[] = {
 		{ seek_head, 0, 0, UINT_MAX },
-		{ seek_tail, 0, UINT_MAX, LAST },
+		{ seek_tail, 0, UINT_MAX, ARCHIVE_LAST },
 		{ jscan_seek_realtime, ARCHIVE_TIME(33), 33, 33 },
 		{ jscan_seek_realtime, ARCHIVE_TIME(33) + 1, 34, 33 },
 		{ jscan_seek_realtime, 1, 0, UINT_MAX },
-		{ jscan_seek_realtime, ARCHIVE_TIME(5000), UINT_MAX, LAST },
+		{ jscan_seek_realtime, ARCHIVE_TIME(5000), UINT_MAX, ARCHIVE_LAST },
 		{ seek_seqnum, 34, 33, 33 },
 		{ seek_seqnum, 1, 0, 0 },
-		{ seek_seqnum, ARCHIVE_ENTRIES, LAST, LAST },
+		{ seek_seqnum, ARCHIVE_ENTRIES, ARCHIVE_LAST, ARCHIVE_LAST },
 		{ seek_monotonic_1, 11 * s, 10, 10 },
 		{ seek_monotonic_1, 11 * s + 1, 11, 10 },
 		{ seek_monotonic_2, 1 * s, 60, 60 },
@@ -248,7 +219,8 @@ ParameterizedTest(uint32_t *method, scan, seeks_go_where_they_say)
 		now.seek = cases[i].seek;
 		now.value = cases[i].value;
 		now.backward = false;
-		check(*method, seek_now, first, LAST, first == UINT_MAX ? 0 : LAST - first + 1);
+		check(*method, seek_now, first, ARCHIVE_LAST,
+		      first == UINT_MAX ? 0 : ARCHIVE_LAST - first + 1);
 		first = cases[i].backward;
 		now.backward = true;
 		check(*method, seek_now, first, 0, first == UINT_MAX ? 0 : first + 1);
@@ -281,16 +253,15 @@ static void seek_cursor_now_backward(struct jscan *engine)
 	backward(engine);
 }
 
-METHOD_PARAMETERS(cursors_lead_back_to_their_entry)
-ParameterizedTest(uint32_t *method, scan, cursors_lead_back_to_their_entry)
+METHOD_TEST(scan, cursors_lead_back_to_their_entry)
 {
-	static const unsigned entries[] = { 0, 1, 59, 60, 61, LAST };
+	static const unsigned entries[] = { 0, 1, 59, 60, 61, ARCHIVE_LAST };
 
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
 		unsigned n = entries[i];
 
 		cursor_of(*method, n, cursor_now);
-		check(*method, seek_cursor_now, n, LAST, LAST - n + 1);
+		check(*method, seek_cursor_now, n, ARCHIVE_LAST, ARCHIVE_LAST - n + 1);
 		check(*method, seek_cursor_now_backward, n, 0, n + 1);
 	}
 }
@@ -340,8 +311,7 @@ static void mixed(struct jscan *engine)
 	cr_assert(eq(int, jscan_match(engine, "EVERY=7", 7), 0));
 }
 
-METHOD_PARAMETERS(matches_select_entries)
-ParameterizedTest(uint32_t *method, scan, matches_select_entries)
+METHOD_TEST(scan, matches_select_entries)
 {
 	for (enum drive how = 0; how < DRIVE_COUNT; how++) {
 		struct jscan *engine = archive_open(folder, *method);
@@ -369,22 +339,21 @@ ParameterizedTest(uint32_t *method, scan, matches_select_entries)
 	check(*method, absent, 0, 0, 0);
 }
 
-METHOD_PARAMETERS(matches_can_be_flushed_and_set_anew)
-ParameterizedTest(uint32_t *method, scan, matches_can_be_flushed_and_set_anew)
+METHOD_TEST(scan, matches_can_be_flushed_and_set_anew)
 {
 	struct jscan *engine = archive_open(folder, *method);
 
 	absent(engine);
 	expect_texts(collect(engine, DRIVE_NEXT), strdup(""), "nothing");
 	jscan_match_flush(engine);
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, LAST, ARCHIVE_ENTRIES), "everything");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, ARCHIVE_LAST, ARCHIVE_ENTRIES),
+		     "everything");
 	mixed(engine);
 	expect_texts(collect(engine, DRIVE_NEXT), strdup("0 50 100"), "a few");
 	jscan_free(engine);
 }
 
-METHOD_PARAMETERS(seeking_again_begins_again)
-ParameterizedTest(uint32_t *method, scan, seeking_again_begins_again)
+METHOD_TEST(scan, seeking_again_begins_again)
 {
 	struct jscan *engine = archive_open(folder, *method);
 	const struct jscan_entry *entry;
@@ -392,30 +361,31 @@ ParameterizedTest(uint32_t *method, scan, seeking_again_begins_again)
 	for (int i = 0; i < 10; i++)
 		cr_assert(eq(int, jscan_next(engine, &entry), 1));
 	cr_assert(eq(int, jscan_seek_realtime(engine, ARCHIVE_TIME(110)), 0));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(110, LAST, 10), "after entries");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(110, ARCHIVE_LAST, 10), "after entries");
 	cr_assert(eq(int, jscan_seek_realtime(engine, ARCHIVE_TIME(5)), 0));
 	backward(engine);
 	expect_texts(collect(engine, DRIVE_NEXT), numbers(5, 0, 6), "after the end, backward");
 	cr_assert(eq(int, jscan_set_direction(engine, JSCAN_FORWARD), 0));
 	cr_assert(eq(int, jscan_seek_head(engine), 0));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, LAST, ARCHIVE_ENTRIES), "forward");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, ARCHIVE_LAST, ARCHIVE_ENTRIES),
+		     "forward");
 	jscan_free(engine);
 }
 
-METHOD_PARAMETERS(a_tail_can_be_asked_for_again)
-ParameterizedTest(uint32_t *method, scan, a_tail_can_be_asked_for_again)
+METHOD_TEST(scan, a_tail_can_be_asked_for_again)
 {
 	struct jscan *engine = archive_open(folder, *method);
 
 	tail_10(engine);
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(LAST - 9, LAST, 10), "the first time");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(ARCHIVE_LAST - 9, ARCHIVE_LAST, 10),
+		     "the first time");
 	cr_assert(eq(int, jscan_set_tail(engine, 4), 0));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(LAST - 3, LAST, 4), "the second time");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(ARCHIVE_LAST - 3, ARCHIVE_LAST, 4),
+		     "the second time");
 	jscan_free(engine);
 }
 
-METHOD_PARAMETERS(counting_leaves_the_scan_as_it_is)
-ParameterizedTest(uint32_t *method, scan, counting_leaves_the_scan_as_it_is)
+METHOD_TEST(scan, counting_leaves_the_scan_as_it_is)
 {
 	struct jscan *engine = archive_open(folder, *method);
 	uint64_t count;
@@ -427,7 +397,8 @@ ParameterizedTest(uint32_t *method, scan, counting_leaves_the_scan_as_it_is)
 	cr_expect(eq(u64, count, 10));
 	cr_assert(eq(int, jscan_count(engine, &count), 0));
 	cr_expect(eq(u64, count, 10));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(LAST - 9, LAST, 10), "the tail");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(ARCHIVE_LAST - 9, ARCHIVE_LAST, 10),
+		     "the tail");
 	jscan_free(engine);
 }
 
@@ -439,7 +410,8 @@ Test(scan, one_file_or_a_pattern_is_as_good_as_the_folder)
 	cr_assert(eq(int, jscan_new(NULL, &engine), 0));
 	cr_assert(eq(int, jscan_add_file(engine, pattern, 0), 0));
 	cr_expect(eq(sz, jscan_files_added(engine), 3));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, LAST, ARCHIVE_ENTRIES), "pattern");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, ARCHIVE_LAST, ARCHIVE_ENTRIES),
+		     "pattern");
 	cr_expect(eq(sz, jscan_files_usable(engine), 3));
 	jscan_free(engine);
 	cr_assert(eq(int, jscan_new(NULL, &engine), 0));
@@ -458,12 +430,12 @@ Test(scan, a_file_that_is_added_twice_counts_once)
 	cr_assert(eq(int, jscan_new(NULL, &engine), 0));
 	cr_assert(eq(int, jscan_add_directory(engine, folder, 0), 0));
 	cr_assert(eq(int, jscan_add_directory(engine, folder, 0), 0));
-	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, LAST, ARCHIVE_ENTRIES), "twice");
+	expect_texts(collect(engine, DRIVE_NEXT), numbers(0, ARCHIVE_LAST, ARCHIVE_ENTRIES),
+		     "twice");
 	jscan_free(engine);
 }
 
-METHOD_PARAMETERS(a_limited_rate_takes_time_and_changes_nothing)
-ParameterizedTest(uint32_t *method, scan, a_limited_rate_takes_time_and_changes_nothing)
+METHOD_TEST(scan, a_limited_rate_takes_time_and_changes_nothing)
 {
 	for (enum drive how = 0; how < DRIVE_COUNT; how++) {
 		struct jscan_options options = JSCAN_OPTIONS_INIT;
@@ -480,7 +452,8 @@ ParameterizedTest(uint32_t *method, scan, a_limited_rate_takes_time_and_changes_
 		if (*method == JSCAN_IO_URING && jscan_open(engine) < 0)
 			cr_skip_test("no ring");
 		clock_gettime(CLOCK_MONOTONIC, &begin);
-		expect_texts(collect(engine, how), numbers(0, LAST, ARCHIVE_ENTRIES), "limited");
+		expect_texts(collect(engine, how), numbers(0, ARCHIVE_LAST, ARCHIVE_ENTRIES),
+			     "limited");
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		seconds = (double)(end.tv_sec - begin.tv_sec) +
 			  (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
