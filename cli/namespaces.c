@@ -89,8 +89,7 @@ int namespaces_list(const struct settings *settings)
 		qsort(table.cells, table.cell_count, sizeof(*table.cells), namespaces_compare);
 	if (r >= 0 && table.cell_count == 0 && !settings->quiet)
 		message_notice("No namespaces found.");
-	if (r >= 0 && (table.cell_count > 0 || (settings->mode >= JSCAN_MODE_JSON &&
-						settings->mode <= JSCAN_MODE_JSON_SEQ)))
+	if (r >= 0 && (table.cell_count > 0 || table_is_json(settings)))
 		table_print(&table, settings);
 	table_done(&table);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

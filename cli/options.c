@@ -98,7 +98,7 @@ const struct option_row option_table[OPTION_COUNT] = {
 			"Entries of the kernel, of the latest boot"),
 
 	[OPTION_OUTPUT] = ROW("output", 'o', REQUIRED, OUTPUT, "MODE",
-			      "How to print entries (-o help lists the modes)"),
+			      "How to print entries: json-stable, or what -o help lists"),
 	[OPTION_OUTPUT_FIELDS] = ROW("output-fields", 0, REQUIRED, OUTPUT, "LIST",
 				     "Print only these fields (verbose, export, json, cat)"),
 	[OPTION_LINES] = ROW("lines", 'n', NEXT, OUTPUT, "[+]N",

@@ -22,7 +22,7 @@
 #include "values.h"
 #include "words.h"
 
-/* The modes in the order of -o help. */
+/* The modes in the order of -o help, which prints what journalctl does: not json-stable. */
 static const char *const settings_modes[] = {
 	"short",         "short-full",      "short-iso",   "short-iso-precise",
 	"short-precise", "short-monotonic", "short-delta", "short-unix",
@@ -46,6 +46,7 @@ static int settings_output(struct settings *settings, const char *name)
 	case JSCAN_MODE_JSON_PRETTY:
 	case JSCAN_MODE_JSON_SSE:
 	case JSCAN_MODE_JSON_SEQ:
+	case JSCAN_MODE_JSON_STABLE:
 	case JSCAN_MODE_CAT:
 		settings->quiet = true;
 		return 1;

@@ -168,6 +168,7 @@ static bool show_prints_all_fields(enum jscan_mode mode)
 	case JSCAN_MODE_JSON_PRETTY:
 	case JSCAN_MODE_JSON_SSE:
 	case JSCAN_MODE_JSON_SEQ:
+	case JSCAN_MODE_JSON_STABLE:
 		return true;
 	default:
 		return false;

@@ -68,7 +68,8 @@ int table_add_none(struct table *table)
 bool table_is_json(const struct settings *settings)
 {
 	return settings->mode == JSCAN_MODE_JSON || settings->mode == JSCAN_MODE_JSON_PRETTY ||
-	       settings->mode == JSCAN_MODE_JSON_SSE || settings->mode == JSCAN_MODE_JSON_SEQ;
+	       settings->mode == JSCAN_MODE_JSON_SSE || settings->mode == JSCAN_MODE_JSON_SEQ ||
+	       settings->mode == JSCAN_MODE_JSON_STABLE;
 }
 
 /* The last column that text shows. */
@@ -202,6 +203,7 @@ void table_print(const struct table *table, const struct settings *settings)
 	pager_open(settings);
 	switch (settings->mode) {
 	case JSCAN_MODE_JSON:
+	case JSCAN_MODE_JSON_STABLE:
 		table_print_json(table, false);
 		putchar('\n');
 		break;

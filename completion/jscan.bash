@@ -65,7 +65,7 @@ _jscan_values() {
     case $1 in
     -D | --directory | --root) _jscan_offer_paths -d "$2" ;;
     -i | --file | --cursor-file | --trace) _jscan_offer_paths -f "$2" ;;
-    -o | --output) _jscan_offer "$(_jscan_ask -o help)" "$2" ;;
+    -o | --output) _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable' "$2" ;;
     -p | --priority) _jscan_offer "$levels" "$2" ;;
     --facility) _jscan_offer_item "$(_jscan_ask --facility=help)" "$2" ;;
     -u | --unit | --status) _jscan_offer "$(_jscan_ask -F _SYSTEMD_UNIT)" "$2" ;;

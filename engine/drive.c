@@ -113,6 +113,7 @@ static int drive_load(struct jscan *e)
 {
 	struct batch_ref *ref = &e->batch.refs[e->batch.at];
 	struct source *s = ref->source;
+	bool lost = false;
 	int r = -EAGAIN;
 
 	if (unlikely(s->grep_scan) && grep_scan_rules_out(s->grep_scan, ref->entry.offset)) {
@@ -135,6 +136,7 @@ static int drive_load(struct jscan *e)
 		/* The file was lost meanwhile: the entry has no fields. */
 		e->reader.field_count = 0;
 		r = 0;
+		lost = true;
 	}
 	if (r < 0)
 		return r == -EBUSY ? -EAGAIN : r;
@@ -143,6 +145,7 @@ static int drive_load(struct jscan *e)
 	for (unsigned i = 0; i < e->reader.damage_count; i++)
 		problem_report_damage(s, &e->reader.damage[i]);
 	entry_view(&e->entry, e, s, &ref->entry, &e->reader);
+	e->entry.incomplete |= lost;
 	e->entry.cache = &e->cache;
 	r = drive_grep(e);
 	if (r < 0)

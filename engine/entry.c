@@ -71,6 +71,7 @@ void entry_view(struct jscan_entry *view, struct jscan *engine, const struct sou
 	view->field_count = reader->field_count;
 	view->engine = engine;
 	view->grep_begin = view->grep_end = 0;
+	view->incomplete = reader->damage_count > 0;
 }
 
 const struct jscan_entry_info *jscan_entry_info(const struct jscan_entry *entry)

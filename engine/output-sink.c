@@ -33,7 +33,9 @@
 /* Columns of a line where nobody says otherwise. */
 #define OUTPUT_SINK_WIDTH 80u
 
-_Static_assert((int)JSCAN_MODE_CAT == (int)OUTPUT_CAT, "the modes are the encoders'");
+_Static_assert((int)JSCAN_MODE_CAT == (int)OUTPUT_CAT &&
+		       (int)JSCAN_MODE_JSON_STABLE == (int)OUTPUT_JSON_STABLE,
+	       "the modes are the encoders'");
 _Static_assert(JSCAN_OUTPUT_ALL == OUTPUT_ALL && JSCAN_OUTPUT_UTC == OUTPUT_UTC &&
 		       JSCAN_OUTPUT_NO_HOSTNAME == OUTPUT_NO_HOSTNAME &&
 		       JSCAN_OUTPUT_TRUNCATE_NEWLINE == OUTPUT_TRUNCATE_NEWLINE &&
@@ -118,6 +120,7 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		.field_count = entry->field_count,
 		.match_begin = entry->grep_begin,
 		.match_end = entry->grep_end,
+		.incomplete = entry->incomplete,
 	};
 	size_t size = buffer->bytes.size;
 	int r;
@@ -337,7 +340,7 @@ static int output_sink_take(const struct jscan_output *given, struct jscan_outpu
 	}
 	*ret = (struct jscan_output){ 0 };
 	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
-	if (ret->mode > JSCAN_MODE_CAT || (ret->flags & ~OUTPUT_SINK_FLAGS) ||
+	if (ret->mode > JSCAN_MODE_JSON_STABLE || (ret->flags & ~OUTPUT_SINK_FLAGS) ||
 	    ret->colours > JSCAN_COLOURS_24BIT || ret->catalog_error > 0 || ret->reserved ||
 	    ret->compression > JSCAN_COMPRESSION_LZ4 ||
 	    ret->compression_level > (ret->compression == JSCAN_COMPRESSION_ZSTD ?

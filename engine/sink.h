@@ -27,6 +27,7 @@ struct jscan_entry {
 	void *owned;          /* of jscan_entry_dup(): fields, bytes and path in one allocation */
 	struct jscan *engine; /* borrowed ones: for what is still to be loaded */
 	size_t grep_begin, grep_end; /* of the match in MESSAGE; 0, 0 without a pattern */
+	bool incomplete;            /* fields are missing that cannot be read */
 	struct output_cache *cache; /* of the thread that formats */
 };
 

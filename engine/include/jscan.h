@@ -530,7 +530,8 @@ enum jscan_mode {
 	JSCAN_MODE_JSON_PRETTY,
 	JSCAN_MODE_JSON_SSE,
 	JSCAN_MODE_JSON_SEQ,
-	JSCAN_MODE_CAT
+	JSCAN_MODE_CAT,
+	JSCAN_MODE_JSON_STABLE /* not one of journalctl's: see jscan(1) */
 };
 
 #define JSCAN_OUTPUT_ALL (1u << 0)              /* journalctl --all */

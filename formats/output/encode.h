@@ -235,6 +235,8 @@ void export_entry(const struct output_options *options, const struct output_entr
 		  struct output_buffer *b);
 void json_entry(const struct output_options *options, struct output_cache *cache,
 		const struct output_entry *entry, struct output_buffer *b);
+void json_stable_entry(const struct output_options *options, struct output_cache *cache,
+		       const struct output_entry *entry, struct output_buffer *b);
 void cat_entry(const struct output_options *options, const struct output_entry *entry,
 	       struct output_buffer *b);
 

@@ -15,9 +15,9 @@ const struct json_header_name json_header_names[JSON_HEADER_COUNT] = {
 };
 
 /* True if a field becomes a value of some member. */
-static bool json_group_wants(const char *const *list, const struct output_field *f)
+static bool json_group_wants(const char *const *list, bool header, const struct output_field *f)
 {
-	return field_is_valid(f) && !field_is(f, "_BOOT_ID") &&
+	return field_is_valid(f) && !(header && field_is(f, "_BOOT_ID")) &&
 	       field_is_listed(list, f->bytes, f->name_size);
 }
 
@@ -45,7 +45,7 @@ static void json_group_reserve(struct json_groups *groups, const struct output_f
 }
 
 /* Links the fields of an entry that has JSON_GROUPS_SMALL of them at most. */
-static void json_groups_hash(struct json_groups *groups, const char *const *list,
+static void json_groups_hash(struct json_groups *groups, const char *const *list, bool header,
 			     const struct output_entry *entry)
 {
 	uint8_t table[256] = { 0 }; /* index of a name's first field, plus 1 */
@@ -56,7 +56,7 @@ static void json_groups_hash(struct json_groups *groups, const char *const *list
 		unsigned slot;
 
 		groups->links[i] = JSON_GROUP_END;
-		if (!json_group_wants(list, f))
+		if (!json_group_wants(list, header, f))
 			continue;
 		slot = field_name_hash(f);
 		while (table[slot] != 0 &&
@@ -65,7 +65,8 @@ static void json_groups_hash(struct json_groups *groups, const char *const *list
 		if (table[slot] == 0) {
 			table[slot] = (uint8_t)(i + 1);
 			groups->links[i] |= JSON_GROUP_HEAD;
-			json_group_reserve(groups, f, i);
+			if (header)
+				json_group_reserve(groups, f, i);
 		} else {
 			uint32_t *tail = &groups->links[tails[table[slot] - 1]];
 
@@ -105,7 +106,7 @@ static uint32_t *json_group_sort(const struct output_entry *entry, uint32_t *ind
 }
 
 /* Links the fields of any entry; links has room for three indexes a field. */
-static void json_groups_sort(struct json_groups *groups, const char *const *list,
+static void json_groups_sort(struct json_groups *groups, const char *const *list, bool header,
 			     const struct output_entry *entry)
 {
 	uint32_t *indexes = groups->links + entry->field_count;
@@ -113,7 +114,7 @@ static void json_groups_sort(struct json_groups *groups, const char *const *list
 
 	for (size_t i = 0; i < entry->field_count; i++) {
 		groups->links[i] = JSON_GROUP_END;
-		if (json_group_wants(list, &entry->fields[i]))
+		if (json_group_wants(list, header, &entry->fields[i]))
 			indexes[count++] = (uint32_t)i;
 	}
 	indexes = json_group_sort(entry, indexes, indexes + entry->field_count, count);
@@ -128,26 +129,26 @@ static void json_groups_sort(struct json_groups *groups, const char *const *list
 			groups->links[indexes[i]] |= JSON_GROUP_HEAD;
 		}
 	}
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && header; i++)
 		if (json_group_is_head(groups, indexes[i]))
 			json_group_reserve(groups, &entry->fields[indexes[i]], indexes[i]);
 }
 
 /* Groups the fields of an entry. False if memory runs out. */
 bool json_groups_make(struct json_groups *groups, struct output_cache *cache,
-		      const char *const *list, const struct output_entry *entry)
+		      const char *const *list, bool header, const struct output_entry *entry)
 {
 	for (unsigned i = 0; i < JSON_HEADER_COUNT; i++)
 		groups->header[i] = JSON_GROUP_END;
 	if (entry->field_count <= JSON_GROUPS_SMALL) {
 		groups->links = groups->small;
-		json_groups_hash(groups, list, entry);
+		json_groups_hash(groups, list, header, entry);
 		return true;
 	}
 	if (entry->field_count >= JSON_GROUP_END ||
 	    !cache_scratch(cache, entry->field_count * sizeof(uint32_t) * 3, 0))
 		return false;
 	groups->links = (uint32_t *)(void *)cache->scratch;
-	json_groups_sort(groups, list, entry);
+	json_groups_sort(groups, list, header, entry);
 	return true;
 }

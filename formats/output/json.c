@@ -351,7 +351,7 @@ void json_entry(const struct output_options *options, struct output_cache *cache
 	};
 	struct json_groups groups;
 
-	if (!json_groups_make(&groups, cache, options->fields, entry)) {
+	if (!json_groups_make(&groups, cache, options->fields, true, entry)) {
 		b->failed = true;
 		return;
 	}

@@ -40,8 +40,10 @@ struct json_groups {
 	uint32_t small[JSON_GROUPS_SMALL];
 };
 
+/* Fields that are not on LIST are left out, those without a valid name too. With HEADER, so is
+ * _BOOT_ID, and what is called like the header's members becomes no member of its own. */
 bool json_groups_make(struct json_groups *groups, struct output_cache *cache,
-		      const char *const *list, const struct output_entry *entry);
+		      const char *const *list, bool header, const struct output_entry *entry);
 
 /* True if the field at INDEX is the first value of a member. */
 static inline bool json_group_is_head(const struct json_groups *groups, size_t index)

@@ -33,6 +33,7 @@ static const struct mode_name mode_names[OUTPUT_MODE_COUNT] = {
 	{ "json-seq", OUTPUT_JSON_SEQ },
 	{ "cat", OUTPUT_CAT },
 	{ "with-unit", OUTPUT_WITH_UNIT },
+	{ "json-stable", OUTPUT_JSON_STABLE },
 };
 
 /* Looks up a mode by its name. */
@@ -116,6 +117,9 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 	case OUTPUT_JSON_SEQ:
 		json_entry(options, cache, entry, buffer);
 		break;
+	case OUTPUT_JSON_STABLE:
+		json_stable_entry(options, cache, entry, buffer);
+		break;
 	case OUTPUT_CAT:
 		cat_entry(options, entry, buffer);
 		break;
@@ -172,6 +176,9 @@ bool output_needs_field(const struct output_options *options, const uint8_t *nam
 	case OUTPUT_JSON_SSE:
 	case OUTPUT_JSON_SEQ:
 		return field_name_is_valid(name, size) && field_is_listed(list, name, size);
+	case OUTPUT_JSON_STABLE:
+		return !list || (field_name_is_valid(name, size) &&
+				 field_is_listed(list, name, size));
 	case OUTPUT_CAT:
 		if (options->colours && size == 8 && memcmp(name, "PRIORITY", 8) == 0)
 			return true;
@@ -188,7 +195,8 @@ bool output_needs_all(const struct output_options *options)
 {
 	if (options->fields && options->fields[0])
 		return false;
-	return options->mode >= OUTPUT_VERBOSE && options->mode <= OUTPUT_JSON_SEQ;
+	return (options->mode >= OUTPUT_VERBOSE && options->mode <= OUTPUT_JSON_SEQ) ||
+	       options->mode == OUTPUT_JSON_STABLE;
 }
 
 /* True if the mode looks at the first value of a field only. */

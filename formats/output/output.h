@@ -93,6 +93,7 @@ struct output_entry {
 	size_t field_count;
 	uint64_t match_begin;              /* what a pattern matches in the first MESSAGE; */
 	uint64_t match_end;                /* 0, 0 without a pattern */
+	bool incomplete;                   /* fields are missing that cannot be read */
 };
 
 enum output_mode { /* same values as enum jscan_mode */
@@ -112,6 +113,7 @@ enum output_mode { /* same values as enum jscan_mode */
 	OUTPUT_JSON_SSE,
 	OUTPUT_JSON_SEQ,
 	OUTPUT_CAT,
+	OUTPUT_JSON_STABLE, /* the one that is not journalctl's */
 	OUTPUT_MODE_COUNT
 };
 

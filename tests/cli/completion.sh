@@ -30,11 +30,11 @@ source "$folder/jscan.bash"
 point 'an option' '--output-fields=' "$(offers --output-)"
 point 'several options' '--unit= --until= --user --user-unit= --utc' \
     "$(offers --u | tr ' ' '\n' | grep -v unpack | sort | tr '\n' ' ' | sed 's/ $//')"
-point 'a mode, in a word of its own' 'json json-pretty json-sse json-seq' "$(offers -o js)"
-point 'a mode behind =, which breaks words' 'json json-pretty json-sse json-seq' \
-    "$(offers --output = js)"
+json='json json-pretty json-sse json-seq json-stable'
+point 'a mode, in a word of its own' "$json" "$(offers -o js)"
+point 'a mode behind =, which breaks words' "$json" "$(offers --output = js)"
 point 'a mode behind = in one word' 'export' "$(offers --output=ex)"
-point 'all modes' "$("$jscan" -o help | tr '\n' ' ' | sed 's/ $//')" "$(offers -o '')"
+point 'all modes' "$("$jscan" -o help | tr '\n' ' ')json-stable" "$(offers -o '')"
 point 'a level' 'err' "$(offers -p er)"
 point 'facilities' 'kern,daemon' "$(offers --facility kern,da)"
 point 'a unit of the files that are named' 'ssh.service' "$(offers -D "$sample" -u ssh)"

@@ -137,7 +137,7 @@ Test(engine_options, wrong_arguments_are_refused)
 	cr_expect(eq(int, jscan_count(e, NULL), -EINVAL));
 	cr_expect(eq(int, jscan_add_output(e, NULL, 1), -EINVAL));
 	cr_expect(eq(int, jscan_add_output(e, &output, -1), -EINVAL));
-	output.mode = JSCAN_MODE_CAT + 1;
+	output.mode = JSCAN_MODE_JSON_STABLE + 1;
 	cr_expect(eq(int, jscan_add_output(e, &output, 1), -EINVAL));
 	output.mode = JSCAN_MODE_CAT;
 	output.flags = 1u << 31;
@@ -204,6 +204,7 @@ Test(engine_options, modes_have_names)
 		"short", "short-full", "short-iso", "short-iso-precise", "short-precise",
 		"short-monotonic", "short-delta", "short-unix", "with-unit", "verbose", "export",
 		"json", "json-pretty", "json-sse", "json-seq", "cat",
+		"json-stable",
 	};
 	enum jscan_mode mode;
 

@@ -19,7 +19,8 @@ Test(mode, names_come_in_the_order_of_the_help)
 		"short",         "short-full",      "short-iso",   "short-iso-precise",
 		"short-precise", "short-monotonic", "short-delta", "short-unix",
 		"verbose",       "export",          "json",        "json-pretty",
-		"json-sse",      "json-seq",        "cat",         "with-unit"
+		"json-sse",      "json-seq",        "cat",         "with-unit",
+		"json-stable"
 	};
 
 	for (unsigned i = 0; i < OUTPUT_MODE_COUNT; i++)
