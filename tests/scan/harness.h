@@ -69,7 +69,7 @@ void field_text(const struct jscan_entry *entry, const char *name, char *text, s
 /* Waits as an event loop would. */
 void loop_wait(struct jscan *engine);
 
-#define METHODS { JSCAN_IO_URING, JSCAN_IO_THREADS, JSCAN_IO_SYNC }
+/* The ways of reading, of which METHOD_TEST() takes one after the other. */
 #define METHOD_COUNT 3u
 extern uint32_t scan_methods[METHOD_COUNT];
 

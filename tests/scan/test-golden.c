@@ -30,8 +30,6 @@ static const struct golden goldens[] = {
 	{ "export-match-reverse", JSCAN_MODE_EXPORT, JSCAN_BACKWARD, 0, 0, { "_COMM=sshd" } },
 };
 
-static uint32_t methods[] = METHODS;
-
 /* The contents of a file; to be freed. */
 static char *load(int fd)
 {
@@ -82,12 +80,9 @@ static char *print(const struct golden *g, uint32_t method, bool loop)
 	return text;
 }
 
-ParameterizedTestParameters(golden, prints_what_the_reference_prints)
-{
-	return cr_make_param_array(uint32_t, methods, sizeof(methods) / sizeof(methods[0]));
-}
+TestSuite(golden, .timeout = 60);
 
-ParameterizedTest(uint32_t *method, golden, prints_what_the_reference_prints, .timeout = 60)
+METHOD_TEST(golden, prints_what_the_reference_prints)
 {
 	setenv("TZ", "UTC", 1);
 	for (size_t i = 0; i < sizeof(goldens) / sizeof(goldens[0]); i++) {
