@@ -247,8 +247,6 @@ static int show_attach(struct show *show)
 		output.flags |= JSCAN_OUTPUT_BOOT_LINES;
 	show_set_look(show, &output);
 	r = jscan_add_output(show->archive->engine, &output, STDOUT_FILENO);
-	if (r == -EOPNOTSUPP)
-		return message_error("This output format is not supported yet.");
 	if (r < 0)
 		return message_error("Failed to set up the output: %s", strerror(-r));
 	/* A sink that looks on has all fields decoded: not for modes that need only a few. */

@@ -16,8 +16,6 @@
 
 /* Steps of time that a histogram may have. */
 #define COUNT_STEPS_MAX 1000000u
-/* Offsets that are counted before the loop gets its turn. */
-#define COUNT_OFFSETS 4096u
 
 /* ---- what the indexes can say ------------------------------------------------------------- */
 

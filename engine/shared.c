@@ -64,13 +64,6 @@ static void shared_half_clear(struct shared_half *half)
 		chunk->used = 0;
 }
 
-void shared_clear(struct shared *t)
-{
-	shared_half_clear(&t->young);
-	shared_half_clear(&t->old);
-	t->full = false;
-}
-
 void shared_turn_slow(struct shared *t)
 {
 	struct shared_half half = t->old;

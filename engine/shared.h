@@ -59,9 +59,6 @@ struct shared {
 void shared_init(struct shared *t, uint64_t bytes_max);
 void shared_done(struct shared *t);
 
-/* Forgets everything. */
-void shared_clear(struct shared *t);
-
 /* The key of an object: FILE numbers the file, from 1 on, and what it was when it was read. 0: such
  * an object is not kept. */
 static inline uint64_t shared_key(uint32_t file, uint64_t offset)

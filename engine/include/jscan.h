@@ -601,7 +601,7 @@ struct jscan_output {
 /*
  * Attaches a sink that writes what journalctl would print to FD, which is borrowed. A pipe that is
  * given much is made to hold up to 1 MiB, where the system allows that. -EINVAL for an unknown mode
- * or flag, -EOPNOTSUPP for a mode that this release does not have.
+ * or flag.
  */
 JSCAN_API int jscan_add_output(struct jscan *engine, const struct jscan_output *output, int fd);
 

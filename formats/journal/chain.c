@@ -71,15 +71,6 @@ void chain_init_data(struct chain *c, const struct data_object *data)
 	chain_set_tail(c, data->tail_array_offset, data->tail_array_count);
 }
 
-/* The file has grown. */
-void chain_set_count(struct chain *c, uint64_t count)
-{
-	c->count = count;
-	c->tail_offset = c->tail_count = 0; /* it was that of the shorter chain */
-	c->ended = false;
-	c->damage_error = 0;
-}
-
 /* Clamps the chain to the first ARRAY_COUNT elements of its arrays. ERROR is 0 if they just stop.
  */
 static int chain_end(struct chain *c, uint64_t array_count, int error)

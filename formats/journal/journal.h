@@ -312,12 +312,6 @@ void chain_init_global(struct chain *c, const struct journal *j);
 void chain_init_data(struct chain *c, const struct data_object *data);
 
 /*
- * Says that there are COUNT elements now: the file has grown. The chain may go on where it had
- * ended.
- */
-void chain_set_count(struct chain *c, uint64_t count);
-
-/*
  * The element at INDEX (0 is the first): an entry's offset, not validated, 0 where a slot is
  * empty. 1: *ret_offset; 0: the chain has no such element (INDEX >= count, or it stops early: see
  * ended). -EAGAIN. A damaged array ends the chain there, as going DOWN does in the reference (5.4);

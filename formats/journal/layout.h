@@ -122,7 +122,4 @@ enum object_type {
 /* Times at and beyond this are not valid (both clocks, microseconds); realtime 0 is not either. */
 #define JOURNAL_TIME_END (UINT64_C(1) << 55)
 
-/* The largest payload that the reference decompresses. */
-#define JOURNAL_PAYLOAD_MAX (UINT64_C(768) << 20)
-
 #endif

@@ -74,23 +74,6 @@ void output_decimal(struct output_buffer *b, uint64_t value)
 		b->size = (size_t)(put_decimal(b->bytes + b->size, value) - b->bytes);
 }
 
-/* Appends VALUE in decimal, PAD before it so that it takes at least WIDTH bytes. */
-void output_decimal_padded(struct output_buffer *b, uint64_t value, unsigned width, uint8_t pad)
-{
-	unsigned size = put_decimal_size(value);
-
-	if (size < width)
-		output_fill(b, pad, width - size);
-	output_decimal(b, value);
-}
-
-/* Appends VALUE in lower-case hex, without leading zeros. */
-void output_hex(struct output_buffer *b, uint64_t value)
-{
-	if (output_reserve(b, PUT_HEX_SIZE_MAX + VEC16_SLACK))
-		b->size = (size_t)(put_hex(b->bytes + b->size, value) - b->bytes);
-}
-
 /* Appends the 32 hex digits of an ID. */
 void output_id(struct output_buffer *b, const struct id128 *id)
 {

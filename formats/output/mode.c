@@ -48,12 +48,6 @@ int output_mode_parse(const char *name, enum output_mode *ret_mode)
 	return -EINVAL;
 }
 
-/* The names one after the other, then NULL. */
-const char *output_mode_name(unsigned position)
-{
-	return position < OUTPUT_MODE_COUNT ? mode_names[position].text : NULL;
-}
-
 /* Frees what the cache holds. */
 void output_cache_done(struct output_cache *cache)
 {
@@ -197,10 +191,4 @@ bool output_needs_all(const struct output_options *options)
 		return false;
 	return (options->mode >= OUTPUT_VERBOSE && options->mode <= OUTPUT_JSON_SEQ) ||
 	       options->mode == OUTPUT_JSON_STABLE;
-}
-
-/* True if the mode looks at the first value of a field only. */
-bool output_needs_first_only(const struct output_options *options)
-{
-	return options->mode == OUTPUT_CAT;
 }

@@ -48,8 +48,6 @@ static inline void output_byte(struct output_buffer *b, uint8_t byte)
 
 void output_fill(struct output_buffer *b, uint8_t byte, size_t count);
 void output_decimal(struct output_buffer *b, uint64_t value);
-void output_decimal_padded(struct output_buffer *b, uint64_t value, unsigned width, uint8_t pad);
-void output_hex(struct output_buffer *b, uint64_t value); /* lower case, no leading zeros */
 void output_id(struct output_buffer *b, const struct id128 *id);
 /* SIZE() of the behaviour document: "39B", "1K", "1.5K". */
 void output_size(struct output_buffer *b, uint64_t bytes);
@@ -199,10 +197,9 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 /*
  * True if the mode needs the fields of an entry that are called NAME (SIZE bytes); the others need
  * not be decoded. verbose and export need every field without a '=' too, and every invalid name,
- * for it ends the entry. cat wants only the first of each name.
+ * for it ends the entry.
  */
 bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
-bool output_needs_first_only(const struct output_options *options);
 /* True if the mode needs all fields: output_needs_field() need not be asked. */
 bool output_needs_all(const struct output_options *options);
 
@@ -215,7 +212,5 @@ void output_cursor(struct output_buffer *b, const struct output_entry *entry);
 
 /* The mode of a name; -EINVAL. */
 int output_mode_parse(const char *name, enum output_mode *ret_mode);
-/* The modes' names in the order that -o help lists them; NULL at the end. */
-const char *output_mode_name(unsigned position);
 
 #endif

@@ -184,36 +184,7 @@ Test(chain, count_beyond_the_arrays_ends_with_them)
 	cr_assert(eq(int, chain_bisect_offset(&c, &f.j, &d->window, chain_element(37) + 1, &index),
 		     0));
 	cr_expect(eq(u64, index, 38));
-	/* Once the file has grown the chain may go on. */
-	chain_set_count(&c, 40);
-	cr_expect(not(c.ended));
-	cr_expect(eq(u64, c.count, 40));
-	cr_expect(eq(int, chain_get(&c, &f.j, &d->window, 38, &offset), 0));
-	cr_expect(eq(u64, c.count, 38));
 	window_driver_free(d);
-	chain_file_done(&f);
-}
-
-Test(chain, grows_with_its_file)
-{
-	struct chain_file f = chain_file_new(false, 4, (uint64_t[]){ 4, 8, 26, 78 }, 4);
-	struct window w = { .base = f.bytes, .size_bytes = f.size, .whole = true };
-	uint64_t offset;
-	struct chain c;
-
-	/* At first the third array is not linked and the second is half full. */
-	chain_file_put(&f, f.arrays[1] + ENTRY_ARRAY_NEXT, 0, 8);
-	f.j.header.n_entries = 8;
-	chain_init_global(&c, &f.j);
-	cr_assert(eq(int, chain_get(&c, &f.j, &w, 7, &offset), 1));
-	cr_assert(eq(int, chain_get(&c, &f.j, &w, 8, &offset), 0));
-	chain_set_count(&c, 13);
-	chain_file_put(&f, f.arrays[1] + ENTRY_ARRAY_NEXT, f.arrays[2], 8);
-	for (uint64_t i = 0; i < 13; i++) {
-		cr_assert(eq(int, chain_get(&c, &f.j, &w, i, &offset), 1));
-		cr_assert(eq(u64, offset, chain_element(i)));
-	}
-	cr_assert(eq(int, chain_get(&c, &f.j, &w, 13, &offset), 0));
 	chain_file_done(&f);
 }
 
