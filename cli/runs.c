@@ -41,7 +41,8 @@ static int runs_compare_first(const void *a, const void *b)
 	return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-void runs_sort_by_first(struct runs *runs)
+/* Puts the runs in the order of their first entries. */
+static void runs_sort_by_first(struct runs *runs)
 {
 	if (runs->count > 0)
 		qsort(runs->rows, runs->count, sizeof(*runs->rows), runs_compare_first);

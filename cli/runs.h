@@ -25,9 +25,6 @@ struct runs {
 int runs_add(struct runs *runs, const struct run *run);
 void runs_done(struct runs *runs);
 
-/* Puts the runs in the order of their first entries. */
-void runs_sort_by_first(struct runs *runs);
-
 /* The run that a descriptor means, NULL if there is none. */
 const struct run *runs_find(struct runs *runs, const struct descriptor *descriptor);
 

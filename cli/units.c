@@ -55,7 +55,8 @@ static bool unit_is_valid(const char *text)
 	       text[0] != '@' && strspn(text, NAME_CHARACTERS) == size;
 }
 
-bool unit_is_pattern(const char *text)
+/* Whether TEXT, as it was given, would be taken for a pattern. */
+static bool unit_is_pattern(const char *text)
 {
 	return strpbrk(text, "*?[") != NULL && text[strspn(text, PATTERN_CHARACTERS)] == '\0';
 }

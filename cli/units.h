@@ -21,9 +21,6 @@ struct units {
 	size_t user_count;
 };
 
-/* Whether TEXT, as it was given, would be taken for a pattern. */
-bool unit_is_pattern(const char *text);
-
 /*
  * Finds the units that are meant in the archive. -EINVAL: a name is bad; -ENODATA: there are only
  * patterns, and nothing matches them. OWN_ONLY: patterns are compared with what names the units of

@@ -149,7 +149,8 @@ char *discover_join(const char *directory, const char *name)
 	return path;
 }
 
-bool discover_is_directory(const char *path)
+/* True if PATH is a directory, links followed. */
+static bool discover_is_directory(const char *path)
 {
 	struct stat st;
 

@@ -50,9 +50,6 @@ bool discover_wants_file(const struct discover_scope *scope, const char *name);
 /* True if a directory's name, an ID and perhaps a namespace behind it, is one to enter. */
 bool discover_wants_directory(const struct discover_scope *scope, const char *name);
 
-/* True if PATH is a directory, links followed. */
-bool discover_is_directory(const char *path);
-
 /* Joins two parts of a path. NULL without memory. */
 char *discover_join(const char *directory, const char *name);
 

@@ -180,9 +180,6 @@ int engine_start_io(struct jscan *engine);
  * complete if WAIT. 1: some sources are runnable; 0: none. */
 int engine_turn(struct jscan *engine, bool wait);
 
-/* Whether there is something that a turn could wait for. */
-bool engine_can_wait(const struct jscan *engine);
-
 /* When a foreign loop has to take a turn, if nothing completes before; UINT64_MAX: then only. */
 uint64_t engine_timeout_usec(struct jscan *engine);
 

@@ -85,7 +85,8 @@ static void engine_settle(struct jscan *e)
 		list_append(&e->runnable, l);
 }
 
-bool engine_can_wait(const struct jscan *e)
+/* Whether there is something that a turn could wait for. */
+static bool engine_can_wait(const struct jscan *e)
 {
 	return io_is_busy(&e->io) || e->pool.rate.refused || follow_is_idle(e);
 }

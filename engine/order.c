@@ -161,7 +161,9 @@ int order_compare_boots(const struct order *o, uint32_t a, uint32_t b)
 	return order_three_way(x->realtime, y->realtime);
 }
 
-int order_compare_times(const struct order *o, const struct order_key *a, const struct order_key *b)
+/* order_compare() without its rule on sequence numbers. */
+static int order_compare_times(const struct order *o, const struct order_key *a,
+			       const struct order_key *b)
 {
 	int r;
 

@@ -72,10 +72,6 @@ int order_compare_boots(const struct order *o, uint32_t a, uint32_t b);
 /* The comparison of 7.4. */
 int order_compare(const struct order *o, const struct order_key *a, const struct order_key *b);
 
-/* The same without its rule on sequence numbers. */
-int order_compare_times(const struct order *o, const struct order_key *a,
-			const struct order_key *b);
-
 /*
  * True if two entries of different files are copies of one: equal but for the monotonic time under
  * one sequence-number ID, or equal in everything but it and the number.

@@ -138,7 +138,6 @@ static inline bool verify_is_beyond(const struct verify *v, uint64_t offset)
 /* Each of these does a piece of its phase: 1 to be called again (perhaps in another phase, which it
  * has set), 0 when the phase is done, -EAGAIN, an error. */
 int verify_objects(struct verify *v, struct window *w);
-int verify_counts(struct verify *v, struct window *w);
 int verify_seal(struct verify *v, struct window *w);
 int verify_chain(struct verify *v, struct window *w);
 int verify_entry(struct verify *v, struct window *w);

@@ -203,7 +203,7 @@ static int verify_all_counts(struct verify *v)
 
 /* What the header says of all objects and of the last entry. The walk ends at the tail object or
  * with an error, so that a tail pointer that leads nowhere has been found before. */
-int verify_counts(struct verify *v, struct window *w)
+static int verify_counts(struct verify *v, struct window *w)
 {
 	const struct journal_header *h = &v->journal->header;
 	int r;

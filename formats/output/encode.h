@@ -210,7 +210,6 @@ enum stamp_style {
 };
 
 struct stamp_display stamp_display(const struct output_entry *entry, struct text_view source);
-bool stamp_parse(const uint8_t *text, size_t size, uint64_t *ret_value);
 void stamp_seconds(struct output_buffer *b, uint64_t usec, unsigned width);
 
 /* ---- calendar.c -------------------------------------------------------------------------- */

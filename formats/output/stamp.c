@@ -67,7 +67,7 @@ static bool stamp_parse_text(const uint8_t *p, const uint8_t *end, uint64_t *ret
 }
 
 /* INT() of the behaviour document, unsigned. What follows a NUL is not looked at. */
-bool stamp_parse(const uint8_t *text, size_t size, uint64_t *ret_value)
+static bool stamp_parse(const uint8_t *text, size_t size, uint64_t *ret_value)
 {
 	uint64_t value = 0;
 	size_t at = 0;
