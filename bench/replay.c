@@ -221,7 +221,7 @@ static void replay_open(struct replay *r, struct replay_file *f)
 
 	if (f->open)
 		return;
-	e = image_open(&r->pool, &f->image, &f->handle, f->size, f->size,
+	e = image_open(&r->pool, &f->image, &f->handle, f->size,
 		       (unsigned)__builtin_ctzll(r->set[SET_BLOCK]), f);
 	if (e < 0)
 		replay_fail(f->path, -e);

@@ -6,6 +6,7 @@
  * Where the walk starts is decided in source-place.c.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "engine/engine.h"
 #include "engine/follow.h"
@@ -52,13 +53,18 @@ static void source_step_over(struct source *s, uint64_t first, int error, uint64
 	}
 }
 
-/* Fills walk->offsets with the elements that come next. 1, 0 at the end, -EAGAIN. */
+/* Fills walk->offsets with the elements that come next. 1, 0 at the end, -EAGAIN, -ENOMEM. */
 static int source_fill(struct source *s)
 {
 	struct source_walk *walk = &s->walk;
 	uint64_t first, low = 0;
 	int r;
 
+	/* Most files of a query are never walked through. */
+	if (!walk->offsets)
+		walk->offsets = malloc(SOURCE_OFFSETS * sizeof(*walk->offsets));
+	if (!walk->offsets)
+		return -ENOMEM;
 	walk->at = walk->count = 0;
 	for (;;) {
 		if (walk->backward) {

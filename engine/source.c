@@ -18,8 +18,6 @@
 #include "engine/grep-scan.h"
 #include "engine/unpack.h"
 
-/* Room that a file has to grow into while it is open. */
-#define SOURCE_GROW_BYTES (16u << 20)
 /* Blocks of files up to 4 GiB are 4 KiB, so that a probe costs little; beyond, states would cost
  * more than they save. */
 #define SOURCE_BLOCK_SHIFT 12u
@@ -84,6 +82,7 @@ void source_free(struct source *s)
 		close(s->given_fd);
 	free(s->path);
 	free(s->found);
+	free(s->walk.offsets);
 	free(s);
 }
 
@@ -254,8 +253,7 @@ void source_opened(struct source *s)
 		io_file_drop(&e->io, &op->file, s->given_fd < 0);
 	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE
 							 : SOURCE_BLOCK_SHIFT;
-	r = image_open(&e->pool, &s->image, &op->file, s->stat.size_bytes,
-		       s->stat.size_bytes + SOURCE_GROW_BYTES, shift, s);
+	r = image_open(&e->pool, &s->image, &op->file, s->stat.size_bytes, shift, s);
 	if (r < 0) {
 		if (s->given_fd < 0)
 			close(op->file.fd);

@@ -51,7 +51,7 @@ struct source_walk {
 	uint64_t entry_bytes;    /* of all entries met: see SOURCE_OVERLAP_MAX */
 	uint64_t consumed_offset; /* of the last entry that the merge took; 0 */
 	unsigned at, count; /* of offsets, those copied from the chain; backward: from the end */
-	uint64_t offsets[SOURCE_OFFSETS];
+	uint64_t *offsets;  /* room for SOURCE_OFFSETS; NULL before it is needed */
 };
 
 struct source {

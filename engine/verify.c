@@ -132,8 +132,12 @@ static int verification_begin(struct verification *v, struct source *s)
 		return verification_refuse(v, r, NULL);
 	r = header_parse(bytes, size, s->window.size_bytes, &v->journal, detail);
 	/* A writer makes the file longer before it says so in the header. */
-	if (r == 0 && v->journal.truncated && s->refs == 0 && verification_grow(s))
+	if (r == 0 && v->journal.truncated && s->refs == 0 && verification_grow(s)) {
+		r = verification_read_header(s, &bytes, &size);
+		if (r < 0)
+			return r == -EAGAIN ? r : verification_refuse(v, r, NULL);
 		r = header_parse(bytes, size, s->window.size_bytes, &v->journal, detail);
+	}
 	if (r < 0)
 		return verification_refuse(v, r, detail);
 	memcpy(v->header, bytes, size);

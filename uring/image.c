@@ -32,19 +32,17 @@ static void image_update_whole(struct image *image)
 }
 
 int image_open(struct image_pool *pool, struct image *image, const struct io_file *file,
-	       uint64_t size_bytes, uint64_t grow_bytes, unsigned block_shift, void *owner)
+	       uint64_t size_bytes, unsigned block_shift, void *owner)
 {
 	assert(block_shift >= 12 && block_shift <= 21);
 
-	if (grow_bytes < size_bytes)
-		grow_bytes = size_bytes;
-	if (grow_bytes > (uint64_t)INT64_MAX / 2)
+	if (size_bytes > (uint64_t)INT64_MAX / 2)
 		return -ENOMEM;
 	while (1ull << block_shift < pool->private->page_bytes)
 		block_shift++;
 
 	memset(image, 0, sizeof(*image));
-	image->range = frames_take_range(pool, grow_bytes, block_shift);
+	image->range = frames_take_range(pool, size_bytes, block_shift);
 	if (!image->range)
 		return -ENOMEM;
 	image->base = image->range->base;
@@ -303,12 +301,32 @@ void image_forget(struct image *image, uint64_t offset, uint64_t size_bytes)
 	image_update_whole(image);
 }
 
+/* Takes another range, with more room. Nothing of the file is resident then. */
+static int image_move(struct image *image, uint64_t room_bytes)
+{
+	struct image_range *range;
+
+	if (!list_is_empty(&image->reads) || room_bytes > (uint64_t)INT64_MAX / 2)
+		return -ENOSPC;
+	range = frames_take_range(image->pool, room_bytes, image->block_shift);
+	if (!range)
+		return -ENOSPC;
+	image_unpin(image);
+	frames_forget_all(image);
+	frames_keep_range(image->pool, image->range, image->error != 0);
+	image->range = range;
+	image->base = range->base;
+	image->blocks = range->blocks;
+	image->hand = image->used_first = image->used_end = 0;
+	return 0;
+}
+
 int image_resize(struct image *image, uint64_t size_bytes)
 {
 	uint64_t old_bytes = image->size_bytes, old_count = image->block_count;
 
 	assert(!image->closing);
-	if (size_bytes > image->range->reserved_bytes)
+	if (size_bytes > image->range->reserved_bytes && image_move(image, size_bytes) < 0)
 		return -ENOSPC;
 	if (size_bytes == old_bytes)
 		return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files in memory. An image is a contiguous range of address space as long as its file (and room
- * to grow), of which some blocks are resident. Blocks come in by asynchronous reads and leave by
- * clock eviction when the pool's budget is reached. The budget counts what is committed: resident
- * blocks, blocks being read into, and the frames that a finished image left for the next one.
+ * Files in memory. An image is a contiguous range of address space as long as its file, of which
+ * some blocks are resident. Blocks come in by asynchronous reads and leave by clock eviction when
+ * the pool's budget is reached. The budget counts what is committed: resident blocks, blocks being
+ * read into, and the frames that a finished image left for the next one.
  *
  * Ranges that a step lacks are asked for with image_want(..., IMAGE_NEEDED); ranges that will
  * probably be wanted, with IMAGE_EXPECTED. Needed reads are started first. Blocks that came in as
@@ -43,7 +43,7 @@ enum image_need {
 struct image_pool;
 
 struct image {
-	uint8_t *base;            /* of offset 0; constant while the image is open */
+	uint8_t *base;            /* of offset 0; constant but for image_resize() */
 	uint8_t *blocks;          /* state of each block */
 	uint64_t size_bytes;      /* of the file as last seen: a read that ends early lowers it */
 	uint64_t block_count;     /* that size_bytes takes */
@@ -135,11 +135,11 @@ void image_pool_limit(struct image_pool *pool, uint64_t bytes_per_second);
 void image_pool_shrink(struct image_pool *pool, uint64_t keep_bytes);
 
 /*
- * Opens an image of FILE, SIZE_BYTES long, with room to grow to GROW_BYTES (at least SIZE_BYTES).
- * BLOCK_SHIFT is 12 to 21. -ENOMEM when address space is short.
+ * Opens an image of FILE, SIZE_BYTES long. BLOCK_SHIFT is 12 to 21. -ENOMEM when address space is
+ * short.
  */
 int image_open(struct image_pool *pool, struct image *image, const struct io_file *file,
-	       uint64_t size_bytes, uint64_t grow_bytes, unsigned block_shift, void *owner);
+	       uint64_t size_bytes, unsigned block_shift, void *owner);
 
 /*
  * Closes an image. Its frames are kept for the next one, within the budget. Reads in flight are
@@ -170,7 +170,11 @@ void image_used(struct image *image, uint64_t offset, uint64_t size_bytes);
  * flight are read once more. The bytes stay readable where they are until then. */
 void image_forget(struct image *image, uint64_t offset, uint64_t size_bytes);
 
-/* The file has been seen to be SIZE_BYTES long. -ENOSPC beyond the room that was reserved. */
+/*
+ * The file has been seen to be SIZE_BYTES long. If it takes more address space than there is behind
+ * its blocks it goes elsewhere: then base and blocks are others, and nothing is resident. -ENOSPC
+ * where it cannot, because reads are asked for or in flight or there is no address space.
+ */
 int image_resize(struct image *image, uint64_t size_bytes);
 
 /* Submits pending reads to the io, needed ones first, as far as budget and depth allow. Call once

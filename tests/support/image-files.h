@@ -80,7 +80,7 @@ static inline void file_open(struct file *f, const char *name, uint64_t size_byt
 	cr_assert(ge(int, f->fd, 0));
 	cr_assert(eq(int, fstat(f->fd, &st), 0));
 	file = (struct io_file){ f->fd, io_probe_nowait(&io, f->fd, st.st_dev) };
-	cr_assert(eq(int, image_open(&pool, &f->image, &file, size_bytes, 0, shift, f), 0));
+	cr_assert(eq(int, image_open(&pool, &f->image, &file, size_bytes, shift, f), 0));
 }
 
 /* Opens the image of a buffer of the fault method. */
@@ -95,9 +95,7 @@ static inline void buffer_open(struct file *f, uint64_t size_bytes, unsigned shi
 	for (uint64_t i = 0; i < size_bytes; i++)
 		f->bytes[i] = (uint8_t)(io_fault_random(&seed) | 1);
 	file.fd = f->fd = io_fault_add_file(&fault, NULL, f->bytes, size_bytes);
-	cr_assert(eq(int,
-		     image_open(&pool, &f->image, &file, size_bytes, size_bytes + MIB, shift, f),
-		     0));
+	cr_assert(eq(int, image_open(&pool, &f->image, &file, size_bytes, shift, f), 0));
 }
 
 /* One turn, as an engine takes it. */
