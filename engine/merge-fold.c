@@ -55,23 +55,18 @@ int merge_to_fold(struct merge *m, struct jscan *e)
 	return 1;
 }
 
+/* Whether a wave is to look for a file's newest entry. */
+static bool merge_wants_newest(const struct source *s)
+{
+	return !s->newest_done;
+}
+
 /* Enters the newest entries of all files, if that has not been done for the mode before. */
 static int merge_fold_newest(struct jscan *e)
 {
-	int result = 0, r;
+	int r = engine_wave(e, source_step_newest, merge_wants_newest);
 
-	for (size_t i = 0; i < e->source_count; i++) {
-		struct source *s = e->sources[i];
-
-		if (s->error || s->newest_done)
-			continue;
-		r = source_try(s, source_step_newest);
-		if (r == -EAGAIN || r == -EBUSY)
-			result = -EAGAIN;
-		else if (r == -ENOMEM)
-			return r;
-	}
-	return result < 0 ? result : engine_enter_newest(e);
+	return r < 0 ? r : engine_enter_newest(e);
 }
 
 /* Notes which candidates are copies of the one chosen. */

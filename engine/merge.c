@@ -31,6 +31,8 @@
 
 /* Folds made in place of the heap, beyond as many as steps of the heap, before it is given up. */
 #define MERGE_MISSES_MAX 64u
+/* So many candidates are brought in as a wave, which looks only at sources that have got bytes. */
+#define MERGE_STALE_MANY 64u
 
 /* Frees an array of heaps. */
 static void merge_free_groups(struct merge_heap *groups, uint32_t count)
@@ -255,10 +257,22 @@ static int merge_renew(struct merge *m, struct jscan *e, uint32_t *number)
 	}
 }
 
+/* Whether a wave is to bring in a source's candidate. */
+static bool merge_wants_candidate(const struct source *s)
+{
+	return s->candidate == CANDIDATE_UNKNOWN && merge_needs_head(&s->engine->merge, s);
+}
+
 int merge_refresh(struct merge *m, struct jscan *e)
 {
 	uint32_t kept = 0, count = m->stale_count;
 
+	if (unlikely(count >= MERGE_STALE_MANY)) {
+		int r = engine_wave(e, source_step_next, merge_wants_candidate);
+
+		if (r < 0)
+			return r;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t number = m->stale[i];
 		int r = merge_renew(m, e, &number);

@@ -243,6 +243,8 @@ static void engine_expect(struct jscan *e)
 	bool few = e->limit <= SCAN_STREAM_ENTRIES || e->tail <= SCAN_STREAM_ENTRIES;
 	bool bounded = !e->seek.set && e->since > 0 && e->until < UINT64_MAX;
 
+	if (e->wave_runs) /* it has been decided, and all files are looked at for it */
+		return;
 	e->streams = !few && engine_expects_many(e);
 	e->knows_heads = !few && (e->streams || !bounded);
 }
