@@ -4,10 +4,12 @@
  * the same bytes. Files are written as journald leaves them: hash tables sized by the largest size
  * of a file, the length a multiple of 8 MiB whose tail is a hole, names that tell the first entry.
  *
- *	bulk         one machine over two months, 12 boots; each rotation leaves a file of the
- *system and one of a user, which overlap interleaved  a file of each of many machines, all over the
- *same half hour boots        as bulk, with 60 boots in three months small        a file of each
- *variant of the format that this build can write
+ * - bulk: one machine over two months, 12 boots; each rotation leaves a file of the system and one
+ *   of a user, which overlap
+ * - interleaved: a file of each of many machines, all over the same half hour
+ * - boots: as bulk, with 60 boots in three months
+ * - many, many-ids: as boots and interleaved, but thousands of files of at most 64 KiB
+ * - small: a file of each variant of the format that this build can write
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +30,7 @@ struct gen {
 	const char *layout, *folder;
 	uint64_t entries, files, boots, seed;
 	uint64_t file_bytes; /* largest size of a file, for the hash tables */
+	bool short_files;    /* as short as what they hold */
 	uint64_t entries_done, files_done, bytes_done, data_done;
 };
 
@@ -44,14 +47,16 @@ static struct fixture_options gen_options(const struct gen *g, struct id128 mach
 {
 	uint64_t buckets = g->file_bytes * 4 / 768 / 3;
 
+	if (buckets < 2047 && !g->short_files)
+		buckets = 2047;
 	return (struct fixture_options){
 		.header_size = 264, /* older releases do not verify longer ones */
 		.compact = true,
 		.keyed = true,
 		.compression = OBJECT_ZSTD,
-		.data_buckets = buckets > 2047 ? buckets : 2047,
-		.field_buckets = 333,
-		.preallocate_bytes = LENGTH_BYTES,
+		.data_buckets = buckets,
+		.field_buckets = g->short_files ? 61 : 333,
+		.preallocate_bytes = g->short_files ? 0 : LENGTH_BYTES,
 		.file_id = fixture_id(g->seed * 1000003 + g->files_done * 7919 + 17),
 		.machine_id = machine,
 		.seqnum_id = seqnum_id,
@@ -244,10 +249,11 @@ static void gen_small(struct gen *g)
 /* Says how the program is called. */
 static void __attribute__((noreturn)) usage(void)
 {
-	fprintf(stderr, "usage: gen [OPTION...] bulk|interleaved|boots|small FOLDER\n\n"
-			"  --entries=N    2000000, 1000000, 800000, 16000\n"
-			"  --files=N      100, 100, 200, -\n"
-			"  --boots=N      12, 1, 60, -\n"
+	fprintf(stderr, "usage: gen [OPTION...] LAYOUT FOLDER\n\n"
+			"Layouts: bulk, interleaved, boots, small, many, many-ids.\n\n"
+			"  --entries=N    2000000, 1000000, 800000, 16000, 20 a file, 20 a file\n"
+			"  --files=N      100, 100, 200, -, 5000, 5000\n"
+			"  --boots=N      12, 1, 60, -, one in 10 files, 1\n"
 			"  --file-size=N  largest size of a file, by which hash tables are sized\n"
 			"  --seed=N       1\n\n"
 			"The folder is made; prints what was written as one object of JSON.\n");
@@ -327,6 +333,14 @@ int main(int argc, char **argv)
 	} else if (strcmp(g.layout, "interleaved") == 0) {
 		gen_defaults(&g, 1000000, 100, 1, 18u << 20);
 		gen_interleaved(&g);
+	} else if (strcmp(g.layout, "many") == 0 || strcmp(g.layout, "many-ids") == 0) {
+		g.short_files = true;
+		g.files = g.files ? g.files : 5000;
+		gen_defaults(&g, g.files * 20, 0, g.files / 10 + 1, 48u << 10);
+		if (strcmp(g.layout, "many") == 0)
+			gen_rotated(&g, 90 * DAY);
+		else
+			gen_interleaved(&g);
 	} else if (strcmp(g.layout, "small") == 0) {
 		gen_defaults(&g, 16000, 16, 2, 1u << 20);
 		gen_small(&g);

@@ -6,8 +6,8 @@
 
 The generator gives the same bytes for the same options; its files verify; the bare program prints
 what jscan prints; and so does a journalctl, where there is one. With --suites all suites of
-bench/run run on tiny archives, too, with the programs of a build folder. Exit status 1 if something
-is not so.
+bench/run run on tiny archives, too, with the programs of a build folder, and files.py on some
+thousand files. Exit status 1 if something is not so.
 """
 import json
 import os
@@ -99,6 +99,12 @@ def check_suites(build, folder, journalctl):
         check(sum(name.endswith('.svg') for name in results) >= 9, 'charts are missing')
 
 
+def check_growth(gen, jscan):
+    """Four times the files may cost four times as much, and something for the noise."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'files.py')
+    output(sys.executable, '-B', script, '--sizes=625,2500', '--most=2.5', gen, jscan)
+
+
 def main():
     words = sys.argv[1:]
     build = words[1] if words[0] == '--suites' else None
@@ -113,6 +119,8 @@ def main():
         if build:
             check_suites(build, folder, programs[3])
             print('ok suites')
+            check_growth(programs[0], programs[2])
+            print('ok growth')
 
 
 if __name__ == '__main__':
