@@ -33,22 +33,32 @@ const char *jscan_version(void)
 	return JSCAN_VERSION;
 }
 
-/* Copies options of any size: shorter ones are extended, longer ones must be zero behind ours. */
+int engine_take(const void *given, size_t given_size, void *ret, size_t size)
+{
+	const uint8_t *bytes = given;
+
+	if (given_size < sizeof(size_t))
+		return -EINVAL;
+	for (size_t i = size; i < given_size; i++) {
+		if (bytes[i])
+			return -E2BIG;
+	}
+	memcpy(ret, given, given_size < size ? given_size : size);
+	memcpy(ret, &size, sizeof(size));
+	return 0;
+}
+
+/* Copies and checks options. */
 static int engine_take_options(const struct jscan_options *given, struct jscan_options *ret)
 {
-	const uint8_t *bytes = (const uint8_t *)given;
+	int r;
 
 	*ret = (struct jscan_options)JSCAN_OPTIONS_INIT;
 	if (!given)
 		return 0;
-	if (given->size < sizeof(given->size))
-		return -EINVAL;
-	for (size_t i = sizeof(*ret); i < given->size; i++) {
-		if (bytes[i])
-			return -E2BIG;
-	}
-	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
-	ret->size = sizeof(*ret);
+	r = engine_take(given, given->size, ret, sizeof(*ret));
+	if (r < 0)
+		return r;
 	if (ret->io > JSCAN_IO_SYNC || ret->plan > JSCAN_PLAN_SCAN ||
 	    ret->cache > JSCAN_CACHE_DIRECT || ret->reserved ||
 	    ret->queue_depth > ENGINE_QUEUE_DEPTH_MAX || ret->io_threads > ENGINE_THREADS_MAX)

@@ -158,6 +158,10 @@ struct jscan {
 
 /* ---- engine.c --------------------------------------------------------------------------- */
 
+/* Copies a public structure, which begins with its size, over RET: what a shorter one lacks stays
+ * as it is there; a longer one must be zero behind ours, else -E2BIG. -EINVAL: it has no size. */
+int engine_take(const void *given, size_t given_size, void *ret, size_t size);
+
 /* Refuses calls that the state of the engine does not allow. */
 int engine_check(const struct jscan *engine);
 /* Tests: uses METHOD for all reads, with STATE of its own. Before the first step. */

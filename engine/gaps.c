@@ -96,6 +96,17 @@ static struct jscan_gap gaps_finding(uint32_t kind, const struct source *s)
 	};
 }
 
+/* Sets in a finding what is known of the entry before it. */
+static void gaps_set_previous(const struct gaps *g, struct jscan_gap *gap)
+{
+	if (!g->any)
+		return;
+	gap->previous_path = g->last_source->path;
+	gap->previous_offset = g->last.offset;
+	gap->previous_boot_id = gaps_id(&g->last.boot_id);
+	gap->before_usec = g->last.realtime;
+}
+
 /* Numbers up to the one of ENTRY, exclusively, are missing. What the callback answers. */
 static int gaps_tell_missing(struct gaps *g, const struct source *s,
 			     const struct entry_object *entry)
@@ -108,12 +119,7 @@ static int gaps_tell_missing(struct gaps *g, const struct source *s,
 	gap.count = gap.last_seqnum - g->covered;
 	gap.after_usec = entry->realtime;
 	gap.boot_id = gaps_id(&entry->boot_id);
-	if (g->any) {
-		gap.previous_path = g->last_source->path;
-		gap.previous_offset = g->last.offset;
-		gap.previous_boot_id = gaps_id(&g->last.boot_id);
-		gap.before_usec = g->last.realtime;
-	}
+	gaps_set_previous(g, &gap);
 	return g->callback(g->userdata, &gap);
 }
 
@@ -128,12 +134,7 @@ static int gaps_tell_end(struct gaps *g)
 	gap.first_seqnum = g->covered + 1;
 	gap.last_seqnum = g->promised;
 	gap.count = g->promised - g->covered;
-	if (g->any) {
-		gap.previous_path = g->last_source->path;
-		gap.previous_offset = g->last.offset;
-		gap.previous_boot_id = gaps_id(&g->last.boot_id);
-		gap.before_usec = g->last.realtime;
-	}
+	gaps_set_previous(g, &gap);
 	return g->callback(g->userdata, &gap);
 }
 
@@ -155,42 +156,45 @@ static int gaps_tell_step(struct gaps *g, const struct source *s, const struct e
 	return g->callback(g->userdata, &gap);
 }
 
+/* A finding of a file as a whole: the entries that it has, the times that its header has. */
+static int gaps_tell_file(struct gaps *g, uint32_t kind, const struct source *s,
+			  uint64_t first_seqnum, uint64_t last_seqnum, uint64_t count)
+{
+	const struct journal_header *h = &s->journal.header;
+	struct jscan_gap gap = gaps_finding(kind, s);
+
+	gap.first_seqnum = first_seqnum;
+	gap.last_seqnum = last_seqnum;
+	gap.before_usec = h->head_entry_realtime;
+	gap.after_usec = h->tail_entry_realtime;
+	gap.boot_id = gaps_id(&h->tail_entry_boot_id);
+	gap.count = count;
+	return g->callback(g->userdata, &gap);
+}
+
 /* A file's state says that its writer did not end it, or its name that another one set it aside. */
 static int gaps_look_at_state(struct gaps *g, const struct source *s)
 {
 	const struct journal_header *h = &s->journal.header;
-	struct jscan_gap gap = gaps_finding(JSCAN_GAPS_NOT_CLOSED, s);
 
 	if (!gaps_wants(g, JSCAN_GAPS_NOT_CLOSED) ||
 	    (h->state != JOURNAL_STATE_ONLINE && !strstr(s->path, ".journal~")))
 		return 0;
-	gap.first_seqnum = h->head_entry_seqnum;
-	gap.last_seqnum = h->tail_entry_seqnum;
-	gap.before_usec = h->head_entry_realtime;
-	gap.after_usec = h->tail_entry_realtime;
-	gap.boot_id = gaps_id(&h->tail_entry_boot_id);
-	gap.count = h->n_entries;
-	return g->callback(g->userdata, &gap);
+	return gaps_tell_file(g, JSCAN_GAPS_NOT_CLOSED, s, h->head_entry_seqnum,
+			      h->tail_entry_seqnum, h->n_entries);
 }
 
 /* All entries of a file have been read: is it what its header says? */
 static int gaps_look_at_header(struct gaps *g, const struct source *s, const struct gaps_walk *w)
 {
 	const struct journal_header *h = &s->journal.header;
-	struct jscan_gap gap = gaps_finding(JSCAN_GAPS_HEADER, s);
 
 	if (!gaps_wants(g, JSCAN_GAPS_HEADER) || w->whole ||
 	    (w->found == h->n_entries &&
 	     (w->found == 0 || (w->first_seqnum == h->head_entry_seqnum &&
 				w->last_seqnum == h->tail_entry_seqnum))))
 		return 0;
-	gap.first_seqnum = w->first_seqnum;
-	gap.last_seqnum = w->last_seqnum;
-	gap.before_usec = h->head_entry_realtime;
-	gap.after_usec = h->tail_entry_realtime;
-	gap.boot_id = gaps_id(&h->tail_entry_boot_id);
-	gap.count = w->found;
-	return g->callback(g->userdata, &gap);
+	return gaps_tell_file(g, JSCAN_GAPS_HEADER, s, w->first_seqnum, w->last_seqnum, w->found);
 }
 
 /* ---- one file --------------------------------------------------------------------------- */

@@ -327,19 +327,17 @@ static int output_sink_set(struct output_sink *o, const struct jscan_output *out
 	return r;
 }
 
-/* Copies an output of any size: shorter ones are extended, longer ones must be zero behind ours. */
+/* Copies and checks an output. */
 static int output_sink_take(const struct jscan_output *given, struct jscan_output *ret)
 {
-	const uint8_t *bytes = (const uint8_t *)given;
+	int r;
 
 	if (!given || given->size < OUTPUT_SINK_SIZE_MIN)
 		return -EINVAL;
-	for (size_t i = sizeof(*ret); i < given->size; i++) {
-		if (bytes[i])
-			return -E2BIG;
-	}
 	*ret = (struct jscan_output){ 0 };
-	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
+	r = engine_take(given, given->size, ret, sizeof(*ret));
+	if (r < 0)
+		return r;
 	if (ret->mode > JSCAN_MODE_JSON_STABLE || (ret->flags & ~OUTPUT_SINK_FLAGS) ||
 	    ret->colours > JSCAN_COLOURS_24BIT || ret->catalog_error > 0 || ret->reserved ||
 	    ret->compression > JSCAN_COMPRESSION_LZ4 ||

@@ -17,6 +17,8 @@
 #define READER_GROUP 4096u
 /* What stands so close before an entry was most likely written for it: not worth a search. */
 #define READER_NEW_BYTES 768u
+/* How entries begin takes so large a part of what may be remembered of shared objects. */
+#define READER_PREFIX_PART 4u
 /* An entry may look at so many fields that are too large to be kept. */
 #define READER_LARGE_MAX 16u
 
@@ -40,6 +42,7 @@ void reader_done(struct reader *r)
 {
 	payload_decoder_free(r->decoder);
 	shared_done(&r->shared);
+	prefix_done(&r->prefixes);
 	free(r->fields);
 	free(r->has);
 	*r = (struct reader){ 0 };
@@ -48,7 +51,9 @@ void reader_done(struct reader *r)
 void reader_share(struct reader *r, uint64_t bytes_max)
 {
 	shared_done(&r->shared);
-	shared_init(&r->shared, bytes_max);
+	prefix_done(&r->prefixes);
+	prefix_init(&r->prefixes, bytes_max / READER_PREFIX_PART);
+	shared_init(&r->shared, bytes_max - bytes_max / READER_PREFIX_PART);
 }
 
 /* Remembers damage, as much as there is room for. */
@@ -306,9 +311,9 @@ static inline int reader_item(struct reader *r, const struct journal *j, struct 
  * first that is anything else. This is what most of a scan consists of.
  */
 static inline void reader_skim(struct reader *r, const struct journal *j, uint32_t file,
-			       const uint8_t *items, uint64_t count,
-			       const struct reader_filter *filter, struct reader_room *room,
-			       uint64_t *at)
+			       const struct entry_object *entry, const uint8_t *items,
+			       uint64_t count, const struct reader_filter *filter,
+			       struct reader_room *room, uint64_t *at)
 {
 	const struct shared_half *half = &r->shared.young;
 	const uint64_t base = shared_key(file, 0);
@@ -318,11 +323,16 @@ static inline void reader_skim(struct reader *r, const struct journal *j, uint32
 
 	for (; i < count; i++) {
 		uint64_t offset = entry_item(j, items, i), key = base | offset >> 3;
-		const struct shared_item *item = &half->items[shared_slot(key) & half->mask];
+		const struct shared_item *item;
 
-		/* An offset that is out of bounds has no key that was ever added. */
-		if (item->key != key || offset >> 43)
+		if (entry->offset - offset < READER_NEW_BYTES || unlikely(offset & SHARED_ODD_BITS))
 			break;
+		item = &half->items[shared_slot(key) & half->mask];
+		if (unlikely(item->key != key)) {
+			item = shared_find_slow(&r->shared, key);
+			if (!item)
+				break;
+		}
 		/* Items are too small for a single one to be charged in part. */
 		if (unlikely(look < DATA_PAYLOAD_REGULAR + SHARED_PAYLOAD_MAX))
 			break;
@@ -343,6 +353,109 @@ static inline void reader_skim(struct reader *r, const struct journal *j, uint32
 	*at = i;
 }
 
+/*
+ * The items that an entry begins with, as far as other entries began with the same: what is known
+ * of them all is taken at once. KEY is 0 where nothing of the kind is known. Returns how many.
+ */
+static inline uint32_t reader_begin(struct reader *r, uint64_t key, const uint8_t *items,
+				    uint64_t count, struct reader_room *room)
+{
+	struct prefix *p = prefix_slot(&r->prefixes, key);
+	const struct prefix_known *known;
+	const struct prefix_sum *sum;
+	uint32_t n;
+
+	if (unlikely(!p) || p->key != key)
+		return 0;
+	n = prefix_match(p, items, count);
+	if (n == 0)
+		return 0;
+	known = prefix_known(&r->prefixes, p);
+	sum = &known->sums[n - 1];
+	/* Where room is short it is looked at closely. */
+	if (unlikely(sum->look > room->look_bytes || sum->keep > room->keep_bytes ||
+		     r->field_capacity < PREFIX_ITEMS_MAX))
+		return 0;
+	r->prefixes.found++;
+	room->look_bytes -= sum->look;
+	room->keep_bytes -= sum->keep;
+	memcpy(r->fields, known->fields, sum->fields * sizeof(*r->fields));
+	r->field_count = sum->fields;
+	return n;
+}
+
+/* The first COUNT items of an entry: as far as all is known of them, without a look at any. The
+ * first of the others is in *AT. */
+static inline void reader_skim_first(struct reader *r, const struct journal *j, uint32_t file,
+				     const struct entry_object *entry, const uint8_t *items,
+				     uint64_t count, const struct reader_filter *filter,
+				     struct reader_room *room, uint64_t *at)
+{
+	uint64_t key = j->compact ? shared_key(file, entry_item(j, items, count / 2)) : 0;
+	uint32_t matched = key ? reader_begin(r, key, items, count, room) : 0;
+
+	*at = matched;
+	reader_skim(r, j, file, entry, items, count, filter, room, at);
+	if (unlikely(*at > matched) && key &&
+	    prefix_is_better(prefix_slot(&r->prefixes, key), key, matched, *at))
+		prefix_learn(&r->prefixes, &r->shared, file, key, items, matched, *at);
+}
+
+/*
+ * reader_load() for the first field of one name: what plain cat needs, of nearly every entry. True
+ * if the entry has been dealt with; false, with nothing done, where anything is out of the
+ * ordinary: bytes that are lacking, damage, a compressed payload, an entry of very many items.
+ */
+static inline bool reader_load_first(struct reader *r, const struct journal *j, struct window *w,
+				     uint32_t file, const struct entry_object *entry,
+				     const struct reader_filter *filter)
+{
+	struct reader_room room = { r->bytes_max, r->bytes_max * 2 };
+	const uint8_t *items = window_peek(w, entry->offset, entry->size);
+	uint64_t i;
+
+	if (unlikely(!items || entry->n_items > READER_GROUP || !r->field_capacity))
+		return false;
+	items += ENTRY_ITEMS;
+	reader_skim_first(r, j, file, entry, items, entry->n_items, filter, &room, &i);
+	for (; i < entry->n_items; i++) {
+		uint64_t offset = entry_item(j, items, i), key = shared_key(file, offset);
+		struct output_field *field = &r->fields[0];
+		const struct shared_item *item = NULL;
+		struct payload_view view;
+
+		if (entry->offset - offset >= READER_NEW_BYTES && likely(key))
+			item = shared_find(&r->shared, key);
+		if (item) {
+			if (unlikely(!reader_look(r, item->stored_size, entry, &room)))
+				return false;
+			if (!item->bytes)
+				continue;
+			*field = (struct output_field){ item->bytes, item->size, item->name_size,
+							item->traits };
+		} else {
+			if (unlikely(object_payload(j, w, offset, &view) < 0 || view.compression ||
+				     !reader_look(r, view.size, entry, &room)))
+				return false;
+			if (!reader_begins(&view, filter->names[0], filter->sizes[0])) {
+				if (key)
+					reader_remember(r, key, j, &view, false,
+							&(struct output_field){ 0 });
+				continue;
+			}
+			*field = (struct output_field){ view.bytes, view.size,
+							(uint32_t)filter->sizes[0] - 1, 0 };
+			if (key)
+				reader_remember(r, key, j, &view, true, field);
+		}
+		if (unlikely(!reader_keep(r, field->size, offset, &room)))
+			return false;
+		r->field_count = 1;
+		return true;
+	}
+	return true;
+}
+
 int reader_load(struct reader *r, const struct journal *j, struct window *w, uint32_t file,
 		const struct entry_object *entry, const struct reader_filter *filter)
 {
@@ -352,8 +465,16 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w, uin
 	r->field_count = 0;
 	r->damage_count = 0;
 	payload_decoder_reset(r->decoder);
-	shared_turn(&r->shared, entry->n_items);
+	if (unlikely(shared_turn(&r->shared, entry->n_items)))
+		prefix_clear(&r->prefixes);
 	skims = skims && r->shared.young.items && !(file >> 24);
+	if (likely(skims && filter->first_only && filter->count == 1)) {
+		if (likely(reader_load_first(r, j, w, file, entry, filter)))
+			return 0;
+		r->field_count = 0;
+		r->damage_count = 0;
+		w->want_count = 0;
+	}
 	for (uint64_t first = 0; first < entry->n_items; first += READER_GROUP) {
 		uint64_t count = entry->n_items - first < READER_GROUP ? entry->n_items - first :
 									 READER_GROUP;
@@ -367,7 +488,12 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w, uin
 		}
 		for (uint64_t i = 0; i < count; i++) {
 			if (likely(skims)) {
-				reader_skim(r, j, file, items, count, filter, &room, &i);
+				if (i == 0 && first == 0)
+					reader_skim_first(r, j, file, entry, items, count, filter,
+							  &room, &i);
+				else
+					reader_skim(r, j, file, entry, items, count, filter, &room,
+						    &i);
 				if (i == count)
 					break;
 			}

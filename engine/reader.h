@@ -6,6 +6,7 @@
 #ifndef ENGINE_READER_H
 #define ENGINE_READER_H
 
+#include "engine/prefix.h"
 #include "engine/shared.h"
 #include "formats/journal/journal.h"
 #include "formats/output/output.h"
@@ -38,6 +39,7 @@ struct reader_filter {
 struct reader {
 	struct payload_decoder *decoder;
 	struct shared shared;     /* what is known of data objects: for one filter */
+	struct prefix_table prefixes; /* ... and of how entries begin */
 	struct output_field *fields;
 	size_t field_count, field_capacity;
 	uint64_t bytes_max;       /* of one entry's fields; the rest is left out */

@@ -59,11 +59,14 @@ struct shared {
 void shared_init(struct shared *t, uint64_t bytes_max);
 void shared_done(struct shared *t);
 
+/* Bits that the offset of an object which is kept does not have. */
+#define SHARED_ODD_BITS (UINT64_MAX << 43 | 7)
+
 /* The key of an object: FILE numbers the file, from 1 on, and what it was when it was read. 0: such
  * an object is not kept. */
 static inline uint64_t shared_key(uint32_t file, uint64_t offset)
 {
-	if (unlikely(!file || file >> 24 || offset >> 43))
+	if (unlikely(!file || file >> 24 || offset & SHARED_ODD_BITS))
 		return 0;
 	return (uint64_t)file << 40 | offset >> 3;
 }
@@ -97,12 +100,15 @@ const struct shared_item *shared_add(struct shared *t, const struct shared_item 
 /* The halves change places if the young one is full. */
 void shared_turn_slow(struct shared *t);
 
-/* Begins an entry of COUNT objects. */
-static inline void shared_turn(struct shared *t, uint64_t count)
+/* Begins an entry of COUNT objects. True if the halves have changed places: what is kept of the
+ * table's payloads elsewhere has to be forgotten now. */
+static inline bool shared_turn(struct shared *t, uint64_t count)
 {
 	t->looked += count;
-	if (unlikely(t->full))
-		shared_turn_slow(t);
+	if (likely(!t->full))
+		return false;
+	shared_turn_slow(t);
+	return true;
 }
 
 #endif

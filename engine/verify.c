@@ -45,24 +45,12 @@ struct verification {
 	unsigned permille;
 };
 
-/* Copies options of any size: shorter ones are extended, longer ones must be zero behind ours. */
+/* Copies options. */
 static int verification_take_options(const struct jscan_verify_options *given,
 				     struct jscan_verify_options *ret)
 {
-	const uint8_t *bytes = (const uint8_t *)given;
-
 	*ret = (struct jscan_verify_options)JSCAN_VERIFY_OPTIONS_INIT;
-	if (!given)
-		return 0;
-	if (given->size < sizeof(given->size))
-		return -EINVAL;
-	for (size_t i = sizeof(*ret); i < given->size; i++) {
-		if (bytes[i])
-			return -E2BIG;
-	}
-	memcpy(ret, given, given->size < sizeof(*ret) ? given->size : sizeof(*ret));
-	ret->size = sizeof(*ret);
-	return 0;
+	return given ? engine_take(given, given->size, ret, sizeof(*ret)) : 0;
 }
 
 /* Sets the result of a file that the verifier has nothing to say about. */

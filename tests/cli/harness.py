@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 # The environment that expectations are recorded in.
 ENVIRONMENT = {
@@ -67,6 +68,38 @@ class Tap:
     def end(self):
         print('1..%d' % self.count)
         return 1 if self.failed else 0
+
+
+class Suite:
+    """Tests of the command over the sample archive, with a scratch folder: methods test_*."""
+
+    def __init__(self, jscan, sample, scratch):
+        self.tap = Tap()
+        self.jscan = jscan
+        self.sample = sample
+        self.scratch = scratch
+
+    def run(self, *arguments, **more):
+        """Runs the command in the fixed environment."""
+        return run([self.jscan] + list(arguments), **more)
+
+    def point(self, name, good, r):
+        """One test point, with what the program said if it fails."""
+        self.tap.point(good, name, 'status %s\n%s\n%s' % (
+            r.status, r.out[-500:].decode(errors='replace'),
+            r.err[-1000:].decode(errors='replace')))
+
+    @classmethod
+    def main(cls):
+        """Runs all tests, with JSCAN and SAMPLE from the command line. Returns the status."""
+        jscan, sample = sys.argv[1:3]
+        with tempfile.TemporaryDirectory() as scratch:
+            suite = cls(os.path.abspath(jscan), os.path.abspath(sample),
+                        os.path.realpath(scratch))
+            for name in sorted(dir(suite)):
+                if name.startswith('test_'):
+                    getattr(suite, name)()
+        return suite.tap.end()
 
 
 def skip_all(reason):

@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 
 import harness
 
@@ -18,27 +17,15 @@ TOOLS = (('zstd', ['-q', '-f', '-k'], '.zst'), ('xz', ['-k', '-f'], '.xz'),
          ('gzip', ['-k', '-f'], '.gz'), ('lz4', ['-q', '-f', '-k', '-m'], '.lz4'))
 
 
-class Inputs:
+class Inputs(harness.Suite):
     """The command, the sample and a scratch folder."""
 
     def __init__(self, jscan, sample, scratch):
-        self.tap = harness.Tap()
-        self.jscan = jscan
-        self.sample = sample
-        self.scratch = scratch
+        super().__init__(jscan, sample, scratch)
         self.journal = os.path.join(sample, 'system.journal')
         with open(self.journal, 'rb') as f:
             self.bytes = f.read()
         self.want = self.run('-i', self.journal, '-o', 'export').out
-
-    def run(self, *arguments, **more):
-        return harness.run([self.jscan] + list(arguments), **more)
-
-    def point(self, name, good, r):
-        """One test point, with what the program said if it fails."""
-        self.tap.point(good, name, 'status %s\n%s\n%s' % (
-            r.status, r.out[-500:].decode(errors='replace'),
-            r.err[-1000:].decode(errors='replace')))
 
     def folder(self, name):
         path = os.path.join(self.scratch, name)
@@ -231,15 +218,5 @@ class Inputs:
         self.point('in a folder they do not matter', r.out == self.want, r)
 
 
-def main():
-    jscan, sample = sys.argv[1:3]
-    with tempfile.TemporaryDirectory() as scratch:
-        inputs = Inputs(os.path.abspath(jscan), os.path.abspath(sample), os.path.realpath(scratch))
-        for name in sorted(dir(inputs)):
-            if name.startswith('test_'):
-                getattr(inputs, name)()
-    return inputs.tap.end()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(Inputs.main())

@@ -13,7 +13,6 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
@@ -37,23 +36,8 @@ def open_terminal():
         return None, None
 
 
-class Own:
+class Own(harness.Suite):
     """The command, the sample and a scratch folder."""
-
-    def __init__(self, jscan, sample, scratch):
-        self.tap = harness.Tap()
-        self.jscan = jscan
-        self.sample = sample
-        self.scratch = scratch
-
-    def run(self, *arguments, **more):
-        return harness.run([self.jscan] + list(arguments), **more)
-
-    def point(self, name, good, r):
-        """One test point, with what the program said if it fails."""
-        self.tap.point(good, name, 'status %s\n%s\n%s' % (
-            r.status, r.out[-500:].decode(errors='replace'),
-            r.err[-1000:].decode(errors='replace')))
 
     def test_log_level(self):
         """The lines on standard error that SYSTEMD_LOG_LEVEL wants, and one on standard output."""
@@ -509,15 +493,5 @@ class Own:
                    shown.endswith('\r' + ' ' * 35 + '\r') and p.returncode == 0, r)
 
 
-def main():
-    jscan, sample = sys.argv[1:3]
-    with tempfile.TemporaryDirectory() as scratch:
-        own = Own(os.path.abspath(jscan), os.path.abspath(sample), os.path.realpath(scratch))
-        for name in sorted(dir(own)):
-            if name.startswith('test_'):
-                getattr(own, name)()
-    return own.tap.end()
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(Own.main())

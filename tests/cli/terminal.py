@@ -5,7 +5,6 @@ import os
 import pty
 import select
 import sys
-import tempfile
 import time
 
 import harness
@@ -18,13 +17,11 @@ exit 5
 SECONDS_MAX = 60
 
 
-class Terminal:
+class Terminal(harness.Suite):
     """The command, the sample and a scratch folder with a pager that writes down what it gets."""
 
     def __init__(self, jscan, sample, scratch):
-        self.tap = harness.Tap()
-        self.jscan = jscan
-        self.sample = sample
+        super().__init__(jscan, sample, scratch)
         self.pager = os.path.join(scratch, 'pager')
         with open(self.pager, 'w', encoding='utf-8') as f:
             f.write(PAGER)
@@ -140,17 +137,11 @@ class Terminal:
 
 
 def main():
-    jscan, sample = sys.argv[1:3]
     try:
         os.close(pty.openpty()[0])
     except OSError:
         harness.skip_all('there are no terminals')
-    with tempfile.TemporaryDirectory() as scratch:
-        terminal = Terminal(os.path.abspath(jscan), os.path.abspath(sample), scratch)
-        for name in sorted(dir(terminal)):
-            if name.startswith('test_'):
-                getattr(terminal, name)()
-    return terminal.tap.end()
+    return Terminal.main()
 
 
 if __name__ == '__main__':

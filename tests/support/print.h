@@ -45,6 +45,22 @@ char *print_entry(struct print *p);
 /* The same for an entry that has only this MESSAGE. */
 char *print_message(struct print *p, const char *message);
 
+/* A suite whose tests have a printer P in a mode. Once in a program. */
+#define PRINT_SUITE(suite, mode)                                                                   \
+	static struct print p;                                                                     \
+	static void print_setup(void)                                                              \
+	{                                                                                          \
+		print_init(&p, mode);                                                              \
+	}                                                                                          \
+	static void print_teardown(void)                                                           \
+	{                                                                                          \
+		print_done(&p);                                                                    \
+	}                                                                                          \
+	TestSuite(suite, .init = print_setup, .fini = print_teardown)
+
+/* Expects P to print the entry so. */
+#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
+
 /* A literal's bytes, for fields and results that hold a NUL. */
 #define PRINT_LITERAL(literal) ("" literal), (sizeof(literal) - 1)
 

@@ -5,23 +5,7 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
-
-/* A printer in the cat mode. */
-static void cat_init(void)
-{
-	print_init(&p, OUTPUT_CAT);
-}
-
-/* Frees it. */
-static void cat_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(cat, .init = cat_init, .fini = cat_fini);
-
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
+PRINT_SUITE(cat, OUTPUT_CAT);
 
 Test(cat, first_message_is_printed)
 {

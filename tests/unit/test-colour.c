@@ -39,7 +39,6 @@ static void colour_fini(void)
 
 TestSuite(colour, .init = colour_init, .fini = colour_fini);
 
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 
 struct priority_case {
 	char priority[16];

@@ -49,7 +49,6 @@ static void explain_fini(void)
 
 TestSuite(explain, .init = explain_init, .fini = explain_fini);
 
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 
 struct explain_case {
 	char text[80];

@@ -5,21 +5,7 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
-
-/* A printer in the export mode. */
-static void export_init(void)
-{
-	print_init(&p, OUTPUT_EXPORT);
-}
-
-/* Frees it. */
-static void export_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(export, .init = export_init, .fini = export_fini);
+PRINT_SUITE(export, OUTPUT_EXPORT);
 
 #define HEAD                                                                                       \
 	"__CURSOR=" PRINT_CURSOR "\n"                                                              \
@@ -29,8 +15,8 @@ TestSuite(export, .init = export_init, .fini = export_fini);
 	"__SEQNUM_ID=" PRINT_SEQNUM_ID "\n"                                                        \
 	"_BOOT_ID=" PRINT_BOOT_ID "\n"
 
-/* Expects the entry to be HEAD and a literal that may hold NULs. */
-#define EXPECT_PRINTED(literal)                                                                    \
+/* Expects what is printed to be HEAD and a literal that may hold NULs. */
+#define EXPECT_ENTRY(literal)                                                                    \
 	do {                                                                                       \
 		struct cr_mem printed = { print_entry(&p), p.buffer.size };                        \
 		struct cr_mem expected = { HEAD literal, sizeof(HEAD literal) - 1 };               \
@@ -40,7 +26,7 @@ TestSuite(export, .init = export_init, .fini = export_fini);
 
 Test(export, entry_ends_with_an_empty_line)
 {
-	EXPECT_PRINTED("\n");
+	EXPECT_ENTRY("\n");
 }
 
 Test(export, printable_fields_are_text_in_their_order)
@@ -48,26 +34,26 @@ Test(export, printable_fields_are_text_in_their_order)
 	print_field(&p, "B=2");
 	print_field(&p, "A=\xc3\xa9 = x");
 	print_field(&p, "B=");
-	EXPECT_PRINTED("B=2\nA=\xc3\xa9 = x\nB=\n\n");
+	EXPECT_ENTRY("B=2\nA=\xc3\xa9 = x\nB=\n\n");
 }
 
 Test(export, stored_boot_id_is_left_out)
 {
 	print_field(&p, "_BOOT_ID=stored");
 	print_field(&p, "_BOOT_IDS=other");
-	EXPECT_PRINTED("_BOOT_IDS=other\n\n");
+	EXPECT_ENTRY("_BOOT_IDS=other\n\n");
 }
 
 Test(export, tab_stays_text)
 {
 	print_field(&p, "A=b\tc");
-	EXPECT_PRINTED("A=b\tc\n\n");
+	EXPECT_ENTRY("A=b\tc\n\n");
 }
 
 Test(export, line_feed_makes_a_field_binary)
 {
 	print_field(&p, "A=b\nc");
-	EXPECT_PRINTED("A\n\x03\0\0\0\0\0\0\0b\nc\n\n");
+	EXPECT_ENTRY("A\n\x03\0\0\0\0\0\0\0b\nc\n\n");
 }
 
 Test(export, unprintable_byte_makes_a_field_binary)
@@ -78,7 +64,7 @@ Test(export, unprintable_byte_makes_a_field_binary)
 	print_field(&p, "D=\xc2\x80");
 	print_field(&p, "E=\xff");
 	print_field(&p, "F=\xef\xbf\xbe");
-	EXPECT_PRINTED("A\n\x01\0\0\0\0\0\0\0\0\n"
+	EXPECT_ENTRY("A\n\x01\0\0\0\0\0\0\0\0\n"
 		       "B\n\x01\0\0\0\0\0\0\0\r\n"
 		       "C\n\x01\0\0\0\0\0\0\0\x7f\n"
 		       "D\n\x02\0\0\0\0\0\0\0\xc2\x80\n"
@@ -120,13 +106,13 @@ Test(export, all_changes_nothing)
 {
 	p.options.flags = OUTPUT_ALL;
 	print_field(&p, "A=\x01");
-	EXPECT_PRINTED("A\n\x01\0\0\0\0\0\0\0\x01\n\n");
+	EXPECT_ENTRY("A\n\x01\0\0\0\0\0\0\0\x01\n\n");
 }
 
 Test(export, source_time_is_a_field_like_any_other)
 {
 	print_field(&p, "_SOURCE_REALTIME_TIMESTAMP=5");
-	EXPECT_PRINTED("_SOURCE_REALTIME_TIMESTAMP=5\n\n");
+	EXPECT_ENTRY("_SOURCE_REALTIME_TIMESTAMP=5\n\n");
 }
 
 Test(export, only_listed_fields_follow_the_header_values)
@@ -136,7 +122,7 @@ Test(export, only_listed_fields_follow_the_header_values)
 	p.options.fields = list;
 	print_field(&p, "A=1");
 	print_field(&p, "B=2");
-	EXPECT_PRINTED("B=2\n\n");
+	EXPECT_ENTRY("B=2\n\n");
 }
 
 Test(export, invalid_name_ends_the_fields_but_not_the_entry)
@@ -144,18 +130,18 @@ Test(export, invalid_name_ends_the_fields_but_not_the_entry)
 	print_field(&p, "A=1");
 	print_field(&p, "lower=2");
 	print_field(&p, "B=3");
-	EXPECT_PRINTED("A=1\n\n");
+	EXPECT_ENTRY("A=1\n\n");
 }
 
 Test(export, field_without_value_ends_the_fields)
 {
 	print_field(&p, "NOVALUE");
 	print_field(&p, "B=3");
-	EXPECT_PRINTED("\n");
+	EXPECT_ENTRY("\n");
 }
 
 Test(export, stored_field_may_be_called_like_a_header_value)
 {
 	print_field(&p, "__CURSOR=stored");
-	EXPECT_PRINTED("__CURSOR=stored\n\n");
+	EXPECT_ENTRY("__CURSOR=stored\n\n");
 }

@@ -8,27 +8,12 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
-
-/* A printer in the mode. */
-static void json_stable_init(void)
-{
-	print_init(&p, OUTPUT_JSON_STABLE);
-}
-
-/* Frees it. */
-static void json_stable_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(json_stable, .init = json_stable_init, .fini = json_stable_fini);
+PRINT_SUITE(json_stable, OUTPUT_JSON_STABLE);
 
 #define HEAD                                                                                       \
 	"{\"cursor\":\"" PRINT_CURSOR "\",\"realtime_usec\":1714557601250000,"                     \
 	"\"monotonic_usec\":12500001,\"boot_id\":\"" PRINT_BOOT_ID "\",\"seqnum\":42,"             \
 	"\"seqnum_id\":\"" PRINT_SEQNUM_ID "\",\"complete\":true,\"fields\":{"
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 #define EXPECT_FIELDS(text) EXPECT_PRINTED(HEAD text "}}\n")
 
 Test(json_stable, entry_without_fields_has_an_empty_object)

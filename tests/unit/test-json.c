@@ -7,21 +7,7 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
-
-/* A printer in the json mode. */
-static void json_init(void)
-{
-	print_init(&p, OUTPUT_JSON);
-}
-
-/* Frees it. */
-static void json_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(json, .init = json_init, .fini = json_fini);
+PRINT_SUITE(json, OUTPUT_JSON);
 
 #define HEAD                                                                                       \
 	"{\"__CURSOR\":\"" PRINT_CURSOR "\","                                                      \
@@ -30,7 +16,6 @@ TestSuite(json, .init = json_init, .fini = json_fini);
 	"\"__SEQNUM\":\"42\","                                                                     \
 	"\"__SEQNUM_ID\":\"" PRINT_SEQNUM_ID "\","                                                 \
 	"\"_BOOT_ID\":\"" PRINT_BOOT_ID "\""
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 #define EXPECT_MEMBERS(text) EXPECT_PRINTED(HEAD text "}\n")
 
 Test(json, entry_without_fields_has_the_header_members)

@@ -51,6 +51,7 @@ Test(shared, a_key_tells_files_and_offsets_apart)
 	cr_expect(eq(u64, shared_key(0, 8), 0), "file 0 is no file");
 	cr_expect(eq(u64, shared_key(1, UINT64_C(1) << 43), 0), "too far into a file");
 	cr_expect(eq(u64, shared_key(1 << 24, 8), 0), "too many files");
+	cr_expect(eq(u64, shared_key(1, 9), 0), "no object begins there");
 }
 
 Test(shared, what_was_added_is_found_with_slack_behind_it)

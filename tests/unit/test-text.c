@@ -9,23 +9,8 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
+PRINT_SUITE(text, OUTPUT_SHORT);
 
-/* A printer in the short mode. */
-static void text_init(void)
-{
-	print_init(&p, OUTPUT_SHORT);
-}
-
-/* Frees it. */
-static void text_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(text, .init = text_init, .fini = text_fini);
-
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 #define EXPECT_MESSAGE(message, text)                                                              \
 	cr_expect(eq(str, print_message(&p, message), (char *)("May 01 10:00:01 unknown: " text)))
 /* The indentation that belongs to those. */

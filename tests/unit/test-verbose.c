@@ -6,24 +6,9 @@
 
 #include "tests/support/print.h"
 
-static struct print p;
-
-/* A printer in the verbose mode. */
-static void verbose_init(void)
-{
-	print_init(&p, OUTPUT_VERBOSE);
-}
-
-/* Frees it. */
-static void verbose_fini(void)
-{
-	print_done(&p);
-}
-
-TestSuite(verbose, .init = verbose_init, .fini = verbose_fini);
+PRINT_SUITE(verbose, OUTPUT_VERBOSE);
 
 #define HEAD "Wed 2024-05-01 10:00:01.250000 UTC [" PRINT_CURSOR "]\n"
-#define EXPECT_PRINTED(text) cr_expect(eq(str, print_entry(&p), (char *)(text)))
 
 Test(verbose, fields_follow_the_header_line_in_their_order)
 {
