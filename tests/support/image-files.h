@@ -27,15 +27,6 @@ static struct io_fault fault;
 static struct image_pool pool;
 static char *folder;
 
-static enum io_method_case_id method_cases[] = IO_METHOD_CASES;
-
-#define METHOD_PARAMETERS(suite, name)                                                             \
-	ParameterizedTestParameters(suite, name)                                                   \
-	{                                                                                          \
-		return cr_make_param_array(enum io_method_case_id, method_cases,                   \
-					   sizeof(method_cases) / sizeof(method_cases[0]));        \
-	}
-
 /* Sets up io and pool; skips the test where the ring is refused. */
 static inline void setup(enum io_method_case_id id, uint64_t budget_bytes)
 {

@@ -9,6 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+enum io_method_case_id io_method_cases[IO_METHOD_COUNT] = {
+	IO_CASE_URING,
+	IO_CASE_THREADS,
+	IO_CASE_SYNC,
+	IO_CASE_FAULT,
+};
+
 int io_method_case_init(enum io_method_case_id id, struct io *io, struct io_fault *fault,
 			unsigned queue_depth)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The four ways to do I/O, for tests that must hold over each: static arrays of their ids are the
- * parameters of a ParameterizedTest. Also temporary folders and files.
+ * The four ways to do I/O, for tests that must hold over each. Also temporary folders and files.
  */
 #ifndef TESTS_SUPPORT_IO_METHODS_H
 #define TESTS_SUPPORT_IO_METHODS_H
@@ -15,10 +14,19 @@ enum io_method_case_id {
 	IO_CASE_FAULT, /* short, late, reordered, with EAGAIN and EINTR */
 };
 
-#define IO_METHOD_CASES                                                                            \
+#define IO_METHOD_COUNT 4u
+#define IO_KERNEL_METHOD_COUNT 3u /* those before IO_CASE_FAULT */
+extern enum io_method_case_id io_method_cases[IO_METHOD_COUNT];
+
+/* Begins a test that runs with each method *ID, or with each of the kernel's. */
+#define IO_METHOD_TEST_OF(count, suite, name)                                                      \
+	ParameterizedTestParameters(suite, name)                                                   \
 	{                                                                                          \
-		IO_CASE_URING, IO_CASE_THREADS, IO_CASE_SYNC, IO_CASE_FAULT                        \
-	}
+		return cr_make_param_array(enum io_method_case_id, io_method_cases, count);        \
+	}                                                                                          \
+	ParameterizedTest(enum io_method_case_id *id, suite, name)
+#define IO_METHOD_TEST(suite, name) IO_METHOD_TEST_OF(IO_METHOD_COUNT, suite, name)
+#define IO_KERNEL_METHOD_TEST(suite, name) IO_METHOD_TEST_OF(IO_KERNEL_METHOD_COUNT, suite, name)
 
 /* Sets up an io of this kind; FAULT is its state if it is that kind, and a well-behaved one else.
  * Negative errno where the ring is refused. */

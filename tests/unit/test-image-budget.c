@@ -54,15 +54,12 @@ static void random_access(enum io_method_case_id id, uint64_t seed, unsigned shi
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, eviction_never_loses_what_is_needed)
-ParameterizedTest(enum io_method_case_id *id, image_budget, eviction_never_loses_what_is_needed)
+IO_METHOD_TEST(image_budget, eviction_never_loses_what_is_needed)
 {
 	random_access(*id, 99, 12, false);
 }
 
-METHOD_PARAMETERS(image_budget, eviction_never_loses_what_is_needed_in_large_blocks)
-ParameterizedTest(enum io_method_case_id *id, image_budget,
-		  eviction_never_loses_what_is_needed_in_large_blocks)
+IO_METHOD_TEST(image_budget, eviction_never_loses_what_is_needed_in_large_blocks)
 {
 	random_access(*id, 7, 16, false);
 }
@@ -73,8 +70,7 @@ Test(image_budget, eviction_holds_for_many_seeds)
 		random_access(IO_CASE_FAULT, seed, 12, true);
 }
 
-METHOD_PARAMETERS(image_budget, the_budget_bounds_resident_memory)
-ParameterizedTest(enum io_method_case_id *id, image_budget, the_budget_bounds_resident_memory)
+IO_METHOD_TEST(image_budget, the_budget_bounds_resident_memory)
 {
 	static struct file files[12];
 	uint64_t before, most = 0;
@@ -149,21 +145,17 @@ static void read_side_by_side(enum io_method_case_id id, bool moves)
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, frames_move_to_where_they_are_needed)
-ParameterizedTest(enum io_method_case_id *id, image_budget, frames_move_to_where_they_are_needed)
+IO_METHOD_TEST(image_budget, frames_move_to_where_they_are_needed)
 {
 	read_side_by_side(*id, true);
 }
 
-METHOD_PARAMETERS(image_budget, frames_are_given_back_where_they_cannot_move)
-ParameterizedTest(enum io_method_case_id *id, image_budget,
-		  frames_are_given_back_where_they_cannot_move)
+IO_METHOD_TEST(image_budget, frames_are_given_back_where_they_cannot_move)
 {
 	read_side_by_side(*id, false);
 }
 
-METHOD_PARAMETERS(image_budget, pinned_blocks_stay)
-ParameterizedTest(enum io_method_case_id *id, image_budget, pinned_blocks_stay)
+IO_METHOD_TEST(image_budget, pinned_blocks_stay)
 {
 	static struct file f;
 
@@ -206,9 +198,7 @@ Test(image_budget, unpin_finds_more_pins_than_are_remembered)
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, when_all_is_pinned_needed_reads_still_come)
-ParameterizedTest(enum io_method_case_id *id, image_budget,
-		  when_all_is_pinned_needed_reads_still_come)
+IO_METHOD_TEST(image_budget, when_all_is_pinned_needed_reads_still_come)
 {
 	static struct file files[3];
 
@@ -386,8 +376,7 @@ Test(image_budget, what_a_reader_has_passed_makes_way)
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, expected_reads_become_needed)
-ParameterizedTest(enum io_method_case_id *id, image_budget, expected_reads_become_needed)
+IO_METHOD_TEST(image_budget, expected_reads_become_needed)
 {
 	static struct file f;
 
@@ -434,8 +423,7 @@ Test(image_budget, needed_reads_are_started_before_expected_ones)
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, a_closed_range_serves_the_next_file)
-ParameterizedTest(enum io_method_case_id *id, image_budget, a_closed_range_serves_the_next_file)
+IO_METHOD_TEST(image_budget, a_closed_range_serves_the_next_file)
 {
 	static struct file f;
 	uint8_t *base = NULL;
@@ -460,8 +448,7 @@ ParameterizedTest(enum io_method_case_id *id, image_budget, a_closed_range_serve
 	teardown();
 }
 
-METHOD_PARAMETERS(image_budget, kept_ranges_make_way_first)
-ParameterizedTest(enum io_method_case_id *id, image_budget, kept_ranges_make_way_first)
+IO_METHOD_TEST(image_budget, kept_ranges_make_way_first)
 {
 	static struct file files[8];
 

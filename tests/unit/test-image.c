@@ -5,8 +5,7 @@
  */
 #include "tests/support/image-files.h"
 
-METHOD_PARAMETERS(image, wanted_ranges_have_their_bytes)
-ParameterizedTest(enum io_method_case_id *id, image, wanted_ranges_have_their_bytes)
+IO_METHOD_TEST(image, wanted_ranges_have_their_bytes)
 {
 	static struct file f;
 
@@ -49,8 +48,7 @@ Test(image, a_big_want_is_split_into_requests)
 	teardown();
 }
 
-METHOD_PARAMETERS(image, an_empty_file_is_whole)
-ParameterizedTest(enum io_method_case_id *id, image, an_empty_file_is_whole)
+IO_METHOD_TEST(image, an_empty_file_is_whole)
 {
 	static struct file f;
 
@@ -64,8 +62,7 @@ ParameterizedTest(enum io_method_case_id *id, image, an_empty_file_is_whole)
 	teardown();
 }
 
-METHOD_PARAMETERS(image, forgotten_ranges_are_read_again)
-ParameterizedTest(enum io_method_case_id *id, image, forgotten_ranges_are_read_again)
+IO_METHOD_TEST(image, forgotten_ranges_are_read_again)
 {
 	static struct file f;
 
@@ -98,8 +95,7 @@ ParameterizedTest(enum io_method_case_id *id, image, forgotten_ranges_are_read_a
 	teardown();
 }
 
-METHOD_PARAMETERS(image, a_truncated_file_gets_shorter)
-ParameterizedTest(enum io_method_case_id *id, image, a_truncated_file_gets_shorter)
+IO_METHOD_TEST(image, a_truncated_file_gets_shorter)
 {
 	static struct file f;
 
@@ -126,8 +122,7 @@ ParameterizedTest(enum io_method_case_id *id, image, a_truncated_file_gets_short
 	teardown();
 }
 
-METHOD_PARAMETERS(image, a_growing_file_is_read_to_its_new_end)
-ParameterizedTest(enum io_method_case_id *id, image, a_growing_file_is_read_to_its_new_end)
+IO_METHOD_TEST(image, a_growing_file_is_read_to_its_new_end)
 {
 	static struct file f;
 	uint8_t more[10000];
@@ -164,8 +159,7 @@ ParameterizedTest(enum io_method_case_id *id, image, a_growing_file_is_read_to_i
 	teardown();
 }
 
-METHOD_PARAMETERS(image, images_close_with_reads_in_flight)
-ParameterizedTest(enum io_method_case_id *id, image, images_close_with_reads_in_flight)
+IO_METHOD_TEST(image, images_close_with_reads_in_flight)
 {
 	static struct file files[2];
 

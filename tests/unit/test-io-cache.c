@@ -15,19 +15,11 @@
 #define SIZE ((1u << 20) + 5000)
 #define PIECE (128u << 10)
 
-static enum io_method_case_id method_cases[] = { IO_CASE_URING, IO_CASE_THREADS, IO_CASE_SYNC };
 static struct io io;
 static struct io_fault fault;
 static char *folder, *path;
 static uint8_t *bytes, *buffer;
 static struct io_file file;
-
-#define METHOD_PARAMETERS(name)                                                                    \
-	ParameterizedTestParameters(io_cache, name)                                                \
-	{                                                                                          \
-		return cr_make_param_array(enum io_method_case_id, method_cases,                   \
-					   sizeof(method_cases) / sizeof(method_cases[0]));        \
-	}
 
 /* How many pages of a range are in the page cache. */
 static unsigned pages_there(uint64_t offset, uint64_t size)
@@ -121,23 +113,18 @@ static void check_drop(enum io_method_case_id id, bool uncached)
 	cr_expect(eq(uint, pages_there(0, SIZE), 2 * PIECE / 4096 + 1), "the rest does not");
 }
 
-METHOD_PARAMETERS(drop_leaves_what_was_there_by_the_kernels_doing)
-ParameterizedTest(enum io_method_case_id *id, io_cache,
-		  drop_leaves_what_was_there_by_the_kernels_doing)
+IO_KERNEL_METHOD_TEST(io_cache, drop_leaves_what_was_there_by_the_kernels_doing)
 {
 	check_drop(*id, true);
 }
 
-METHOD_PARAMETERS(drop_leaves_what_was_there_by_ours)
-ParameterizedTest(enum io_method_case_id *id, io_cache, drop_leaves_what_was_there_by_ours)
+IO_KERNEL_METHOD_TEST(io_cache, drop_leaves_what_was_there_by_ours)
 {
 	check_drop(*id, false);
 	cr_expect(not(file.uncached));
 }
 
-METHOD_PARAMETERS(direct_reads_end_with_the_file_and_bring_nothing_in)
-ParameterizedTest(enum io_method_case_id *id, io_cache,
-		  direct_reads_end_with_the_file_and_bring_nothing_in)
+IO_KERNEL_METHOD_TEST(io_cache, direct_reads_end_with_the_file_and_bring_nothing_in)
 {
 	setup(*id);
 	io_file_drop(&io, &file, true);
@@ -148,9 +135,7 @@ ParameterizedTest(enum io_method_case_id *id, io_cache,
 	cr_expect(eq(int, read_range((SIZE + 4095) & ~4095u, 4096, buffer), 0));
 }
 
-METHOD_PARAMETERS(a_direct_read_that_is_refused_is_made_otherwise)
-ParameterizedTest(enum io_method_case_id *id, io_cache,
-		  a_direct_read_that_is_refused_is_made_otherwise)
+IO_KERNEL_METHOD_TEST(io_cache, a_direct_read_that_is_refused_is_made_otherwise)
 {
 	setup(*id);
 	if (!io_file_direct(&io, &file))
@@ -162,8 +147,7 @@ ParameterizedTest(enum io_method_case_id *id, io_cache,
 	read_all(false);
 }
 
-METHOD_PARAMETERS(opening_a_file_brings_nothing_in)
-ParameterizedTest(enum io_method_case_id *id, io_cache, opening_a_file_brings_nothing_in)
+IO_KERNEL_METHOD_TEST(io_cache, opening_a_file_brings_nothing_in)
 {
 	struct io_op op = { .kind = IO_OPEN };
 	uint8_t page[4096];

@@ -21,15 +21,6 @@ static struct io io;
 static struct io_fault fault;
 static char *folder;
 
-static enum io_method_case_id method_cases[] = IO_METHOD_CASES;
-
-#define METHOD_PARAMETERS(name)                                                                    \
-	ParameterizedTestParameters(io, name)                                                      \
-	{                                                                                          \
-		return cr_make_param_array(enum io_method_case_id, method_cases,                   \
-					   sizeof(method_cases) / sizeof(method_cases[0]));        \
-	}
-
 /* Sets up the io of a test; skips it where the ring is refused. */
 static void setup(enum io_method_case_id id, unsigned queue_depth)
 {
@@ -86,8 +77,7 @@ static int read_range(struct io_file file, uint64_t offset, uint32_t size, uint8
 	return op.result;
 }
 
-METHOD_PARAMETERS(open_says_what_is_wrong)
-ParameterizedTest(enum io_method_case_id *id, io, open_says_what_is_wrong)
+IO_METHOD_TEST(io, open_says_what_is_wrong)
 {
 	char *fifo, *gone, *loop;
 
@@ -109,8 +99,7 @@ ParameterizedTest(enum io_method_case_id *id, io, open_says_what_is_wrong)
 	teardown();
 }
 
-METHOD_PARAMETERS(open_gives_stat_and_follows_links)
-ParameterizedTest(enum io_method_case_id *id, io, open_gives_stat_and_follows_links)
+IO_METHOD_TEST(io, open_gives_stat_and_follows_links)
 {
 	char *path, *link_path;
 	struct io_op op;
@@ -137,8 +126,7 @@ ParameterizedTest(enum io_method_case_id *id, io, open_gives_stat_and_follows_li
 	teardown();
 }
 
-METHOD_PARAMETERS(open_refuses_a_deleted_file)
-ParameterizedTest(enum io_method_case_id *id, io, open_refuses_a_deleted_file)
+IO_METHOD_TEST(io, open_refuses_a_deleted_file)
 {
 	char *path, proc[64];
 	int fd;
@@ -155,8 +143,7 @@ ParameterizedTest(enum io_method_case_id *id, io, open_refuses_a_deleted_file)
 	teardown();
 }
 
-METHOD_PARAMETERS(hundreds_of_opens_are_concurrent)
-ParameterizedTest(enum io_method_case_id *id, io, hundreds_of_opens_are_concurrent)
+IO_METHOD_TEST(io, hundreds_of_opens_are_concurrent)
 {
 	static struct io_op ops[300];
 	static char *paths[300];
@@ -189,8 +176,7 @@ ParameterizedTest(enum io_method_case_id *id, io, hundreds_of_opens_are_concurre
 	teardown();
 }
 
-METHOD_PARAMETERS(hundreds_of_reads_bring_their_bytes)
-ParameterizedTest(enum io_method_case_id *id, io, hundreds_of_reads_bring_their_bytes)
+IO_METHOD_TEST(io, hundreds_of_reads_bring_their_bytes)
 {
 	static struct io_op ops[500];
 	uint64_t seed = 7, total = 0, size = 3000001;
@@ -229,8 +215,7 @@ ParameterizedTest(enum io_method_case_id *id, io, hundreds_of_reads_bring_their_
 	teardown();
 }
 
-METHOD_PARAMETERS(reads_end_at_the_end_of_the_file)
-ParameterizedTest(enum io_method_case_id *id, io, reads_end_at_the_end_of_the_file)
+IO_METHOD_TEST(io, reads_end_at_the_end_of_the_file)
 {
 	uint8_t *bytes, buffer[20000];
 	struct io_op file;
@@ -254,8 +239,7 @@ ParameterizedTest(enum io_method_case_id *id, io, reads_end_at_the_end_of_the_fi
 	teardown();
 }
 
-METHOD_PARAMETERS(files_without_nowait_are_read_too)
-ParameterizedTest(enum io_method_case_id *id, io, files_without_nowait_are_read_too)
+IO_METHOD_TEST(io, files_without_nowait_are_read_too)
 {
 	static struct io_op ops[40];
 	uint8_t *bytes, *buffer;
@@ -288,8 +272,7 @@ ParameterizedTest(enum io_method_case_id *id, io, files_without_nowait_are_read_
 	teardown();
 }
 
-METHOD_PARAMETERS(drain_ends_everything)
-ParameterizedTest(enum io_method_case_id *id, io, drain_ends_everything)
+IO_METHOD_TEST(io, drain_ends_everything)
 {
 	static struct io_op ops[100];
 	unsigned full = 0, cancelled = 0;
@@ -335,8 +318,7 @@ ParameterizedTest(enum io_method_case_id *id, io, drain_ends_everything)
 	teardown();
 }
 
-METHOD_PARAMETERS(event_fd_wakes_a_poller)
-ParameterizedTest(enum io_method_case_id *id, io, event_fd_wakes_a_poller)
+IO_METHOD_TEST(io, event_fd_wakes_a_poller)
 {
 	struct io_op op = { .kind = IO_READ, .size_bytes = 4096, .async = true };
 	uint8_t buffer[4096], *bytes;
@@ -376,8 +358,7 @@ ParameterizedTest(enum io_method_case_id *id, io, event_fd_wakes_a_poller)
 	teardown();
 }
 
-METHOD_PARAMETERS(waiting_without_work_returns)
-ParameterizedTest(enum io_method_case_id *id, io, waiting_without_work_returns)
+IO_METHOD_TEST(io, waiting_without_work_returns)
 {
 	setup(*id, 8);
 	cr_expect(eq(int, io_turn(&io, true, UINT64_MAX), 0));
