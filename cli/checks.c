@@ -84,6 +84,12 @@ int checks_pass(const struct settings *settings)
 		return message_error("--compress= is for entries only.");
 	if (seen[OPTION_COMPRESS] && isatty(STDOUT_FILENO))
 		return message_error("--compress= does not write to a terminal.");
+	if (settings->sink_count > 0 && settings->action != ACTION_SHOW)
+		return message_error("--sink= is for entries only.");
+	if (seen[OPTION_OUTPUT] &&
+	    sinks_use_standard_output(settings->sinks, settings->sink_count))
+		return message_error("Please specify either --output= or a sink for standard "
+				     "output, not both.");
 	if ((settings->boot_filter || settings->action == ACTION_LIST_BOOTS) && seen[OPTION_MERGE])
 		return message_error("Using --boot or --list-boots with --merge is not supported.");
 	return 1;

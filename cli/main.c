@@ -125,8 +125,9 @@ int main(int argc, char **argv)
 	message_init();
 	main_set_signals();
 	r = settings_parse(&settings, argv);
-	/* The end of a follower's reader is its own, not an accident. */
-	if (r > 0 && settings.action == ACTION_SHOW && settings.seen[OPTION_FOLLOW])
+	/* The end of a follower's reader is its own, not an accident; that of a sink is told. */
+	if (r > 0 && settings.action == ACTION_SHOW &&
+	    (settings.seen[OPTION_FOLLOW] || settings.sink_count > 0))
 		signal(SIGPIPE, SIG_IGN);
 	if (r > 0)
 		status = main_run(&settings);

@@ -223,6 +223,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			       "List what would be done with each file, and why"),
 	[OPTION_TRACE] = ROW("trace", 0, REQUIRED, OWN, "FILE",
 			     "Record what is read and used of the files"),
+	[OPTION_SINK] = ROW("sink", 0, REQUIRED, OWN, "SINK:WHERE",
+			    "Write entries to a file too: MODE:FILE, split:DIR, ./SINK.so"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)

@@ -100,6 +100,7 @@ enum option_id {
 	OPTION_HISTOGRAM,
 	OPTION_EXPLAIN,
 	OPTION_TRACE,
+	OPTION_SINK,
 	OPTION_COUNT,
 	OPTION_OWN = OPTION_COMPLETE /* the first that journalctl does not have */
 };

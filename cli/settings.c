@@ -444,6 +444,8 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 		return settings_text(settings, value);
 	case OPTION_COMPRESS:
 		return settings_compress(settings, value);
+	case OPTION_SINK:
+		return sinks_add(&settings->sinks, &settings->sink_count, value);
 	case OPTION_TRACE:
 		settings->trace = value;
 		return 1;
@@ -562,6 +564,8 @@ void settings_done(struct settings *settings)
 	settings->user_units = list_free(settings->user_units);
 	settings->identifiers = list_free(settings->identifiers);
 	settings->excluded = list_free(settings->excluded);
+	sinks_done(settings->sinks, settings->sink_count);
+	settings->sinks = NULL;
 	free(settings->arguments);
 	settings->arguments = NULL;
 }

@@ -11,6 +11,7 @@
 
 #include "options.h"
 #include "selectors.h"
+#include "sinks.h"
 
 /* What to do; the last option that says so decides. */
 enum action {
@@ -92,6 +93,8 @@ struct settings {
 	uint32_t gap_kinds; /* of --gaps; 0: all */
 	enum stats_format stats;
 	const char *trace; /* file of --trace */
+	struct sink_spec *sinks; /* of --sink */
+	size_t sink_count;
 	struct jscan_options engine;
 };
 

@@ -213,7 +213,24 @@ static void show_set_look(struct show *show, struct jscan_output *output)
 	}
 }
 
-/* Attaches the output to standard output, and whatever looks on. */
+/* Whether entries go to standard output. */
+static bool show_prints(const struct settings *settings)
+{
+	return settings->sink_count == 0 || settings->seen[OPTION_OUTPUT];
+}
+
+/* Attaches standard output, if entries go there. */
+static int show_attach_standard_output(struct show *show, const struct jscan_output *output)
+{
+	int r;
+
+	if (!show_prints(show->settings))
+		return 0;
+	r = jscan_add_output(show->archive->engine, output, STDOUT_FILENO);
+	return r < 0 ? message_error("Failed to set up the output: %s", strerror(-r)) : 0;
+}
+
+/* Attaches the outputs, and whatever looks on. */
 static int show_attach(struct show *show)
 {
 	static const struct jscan_sink_ops refusal = {
@@ -246,12 +263,16 @@ static int show_attach(struct show *show)
 	if (!seen[OPTION_MERGE] && !settings->quiet)
 		output.flags |= JSCAN_OUTPUT_BOOT_LINES;
 	show_set_look(show, &output);
-	r = jscan_add_output(show->archive->engine, &output, STDOUT_FILENO);
+	r = show_attach_standard_output(show, &output);
+	if (r >= 0)
+		r = sinks_attach(settings->sinks, settings->sink_count, show->archive->engine,
+				 &output, !seen[OPTION_MERGE] && !seen[OPTION_QUIET]);
 	if (r < 0)
-		return message_error("Failed to set up the output: %s", strerror(-r));
+		return r;
 	/* A sink that looks on has all fields decoded: not for modes that need only a few. */
-	show->watch.show_progress = show_prints_all_fields(settings->mode) && !seen[OPTION_QUIET] &&
-				    watch_progress_wanted();
+	show->watch.show_progress = show_prints(settings) &&
+				    show_prints_all_fields(settings->mode) &&
+				    !seen[OPTION_QUIET] && watch_progress_wanted();
 	r = watch_attach(&show->watch, show->archive->engine);
 	return r < 0 ? message_memory() : 0;
 }
@@ -265,14 +286,49 @@ static uint64_t show_count(const struct show *show)
 	return stats.entries;
 }
 
+/* Says what has ended the scan. */
+static int show_explain(const struct show *show, int error)
+{
+	const struct settings *settings = show->settings;
+	int sink = jscan_failed_sink(show->archive->engine) - (show_prints(settings) ? 1 : 0);
+
+	if (error == -EINVAL && *jscan_grep_failure(show->archive->engine))
+		return message_error("Pattern matching failed: %s",
+				     jscan_grep_failure(show->archive->engine));
+	if (show->refused)
+		return message_error("Failed to get data: %s", strerror(EINVAL));
+	if (sink >= 0 && (size_t)sink < settings->sink_count)
+		return message_error("Sink '%s' failed: %s", settings->sinks[sink].text,
+				     strerror(-error));
+	return message_error("Failed to print entries: %s", strerror(-error));
+}
+
+/* Has sinks make what they make of no entry. */
+static int show_nothing(struct show *show)
+{
+	int r;
+
+	if (show->settings->sink_count == 0)
+		return 0;
+	r = show_attach(show);
+	if (r >= 0 && jscan_set_limit(show->archive->engine, 0) >= 0) {
+		r = jscan_run(show->archive->engine);
+		if (r < 0)
+			show_explain(show, r);
+	}
+	return sinks_close(show->settings->sinks, show->settings->sink_count) < 0 ? -EINVAL : r;
+}
+
 /* Runs the scan. Returns 1 if it showed something, 0 if not. */
 static int show_scan(struct show *show)
 {
 	uint64_t before;
 	int r;
 
-	if (show->settings->lines == 0 && !show->settings->seen[OPTION_FOLLOW])
-		return show_no_lines(show);
+	if (show->settings->lines == 0 && !show->settings->seen[OPTION_FOLLOW]) {
+		r = show_no_lines(show);
+		return r < 0 ? r : show_nothing(show);
+	}
 	r = show_attach(show);
 	if (r < 0)
 		return r;
@@ -285,13 +341,10 @@ static int show_scan(struct show *show)
 		show->stopped = true; /* by who reads */
 		return 0;
 	}
-	if (r == -EINVAL && *jscan_grep_failure(show->archive->engine))
-		return message_error("Pattern matching failed: %s",
-				     jscan_grep_failure(show->archive->engine));
-	if (show->refused)
-		return message_error("Failed to get data: %s", strerror(EINVAL));
 	if (r < 0)
-		return message_error("Failed to print entries: %s", strerror(-r));
+		show_explain(show, r);
+	if (sinks_close(show->settings->sinks, show->settings->sink_count) < 0 || r < 0)
+		return -EINVAL;
 	show->stopped = r > 0;
 	return show_count(show) > before;
 }
@@ -357,7 +410,7 @@ static int show_run(struct show *show)
 	int r;
 
 	fflush(stdout);
-	if (!settings->seen[OPTION_FOLLOW])
+	if (!settings->seen[OPTION_FOLLOW] && show_prints(settings))
 		pager_open(settings);
 	show_print_span(show);
 	r = show_scan(show);
@@ -366,7 +419,7 @@ static int show_run(struct show *show)
 		return show_cursor(show);
 	if (r < 0 || show->stopped)
 		return r;
-	if (r == 0 && !settings->quiet)
+	if (r == 0 && !settings->quiet && show_prints(settings))
 		frame_write(settings->compression, "-- No entries --\n");
 	if (show_cursor(show) < 0)
 		return -EINVAL;
@@ -379,9 +432,11 @@ int show(struct archive *archive, bool *ret_stopped)
 	struct show show = { .settings = archive->settings, .archive = archive };
 	int r = filter_add(archive);
 
-	if (r == 0)
+	if (r == 0) {
 		frame_write(show.settings->compression, "");
-	if (r <= 0)
+		return show_nothing(&show);
+	}
+	if (r < 0)
 		return r;
 	if (archive->settings->seen[OPTION_FOLLOW] && archive->settings->standard_input)
 		return message_error("The --follow switch is not supported in conjunction with "

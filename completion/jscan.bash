@@ -66,6 +66,12 @@ _jscan_values() {
     -D | --directory | --root) _jscan_offer_paths -d "$2" ;;
     -i | --file | --cursor-file | --trace) _jscan_offer_paths -f "$2" ;;
     -o | --output) _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable' "$2" ;;
+    --sink)
+        if [[ $2 == */* ]]; then
+            _jscan_offer_paths -f "$2"
+        else
+            _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable\nsplit' "$2"
+        fi ;;
     -p | --priority) _jscan_offer "$levels" "$2" ;;
     --facility) _jscan_offer_item "$(_jscan_ask --facility=help)" "$2" ;;
     -u | --unit | --status) _jscan_offer "$(_jscan_ask -F _SYSTEMD_UNIT)" "$2" ;;

@@ -26,6 +26,7 @@ PAGES = {
     'traces': ('jscan_traces', 'record what is read and used of files'),
     'driving': ('jscan_drive', 'run a scan: push, pull, or in an event loop'),
     'sinks': ('jscan_sinks', 'receive entries'),
+    'sinks from shared objects': ('jscan_sink_module', 'load sinks that are not part of a program'),
     'the built-in output': ('jscan_output', 'print entries as journalctl does'),
     'the message catalog': ('jscan_catalog', 'texts that explain messages'),
     'statistics': ('jscan_statistics', 'count what a scan does'),

@@ -18,7 +18,13 @@ static bool drive_wants(const void *userdata, const uint8_t *name, size_t size)
 	if (e->grep && size == 7 && memcmp(name, "MESSAGE", 7) == 0)
 		return true;
 	for (size_t i = 0; i < e->sinks.count; i++) {
-		if (output_needs_field(e->sinks.sinks[i]->output, name, size))
+		const struct sink *sink = e->sinks.sinks[i];
+		const char *const *fields = (const char *const *)sink->fields;
+
+		if (sink->output ? output_needs_field(sink->output, name, size) :
+				   output_names_field(fields, name, size))
+			return true;
+		if (sink->key && strlen(sink->key) == size && memcmp(sink->key, name, size) == 0)
 			return true;
 	}
 	return false;
@@ -34,14 +40,15 @@ static void drive_choose_filter(struct jscan *e)
 
 	e->filter = (struct reader_filter){ .wants = drive_wants, .userdata = e };
 	for (size_t i = 0; i < e->sinks.count; i++) {
-		const struct output_options *o = e->sinks.sinks[i]->output;
+		const struct sink *sink = e->sinks.sinks[i];
+		const struct output_options *o = sink->output;
 
-		if (!o || output_needs_all(o)) {
+		if (o ? output_needs_all(o) : !sink->fields) {
 			e->filter = (struct reader_filter){ .all = true };
 			return;
 		}
-		plain &= o->mode == OUTPUT_CAT && !o->fields;
-		coloured |= o->colours != OUTPUT_COLOURS_NONE;
+		plain &= o && !sink->key && o->mode == OUTPUT_CAT && !o->fields;
+		coloured |= o && o->colours != OUTPUT_COLOURS_NONE;
 	}
 	if (plain)
 		e->filter = (struct reader_filter){ .first_only = true, .count = coloured ? 2 : 1,
@@ -67,8 +74,10 @@ int drive_begin(struct jscan *e)
 	e->has_previous = false; /* what was read before the sinks began is not theirs */
 	for (size_t i = 0; i < e->sinks.count; i++) {
 		struct sink *sink = e->sinks.sinks[i];
-		int r = sink->ops.begin(sink->userdata, e);
+		int r;
 
+		sink->failed = false;
+		r = sink_answer(sink, sink->ops.begin(sink->userdata, e));
 		if (r < 0)
 			return r;
 		sink->stopped = r > 0;
@@ -85,7 +94,7 @@ int drive_flush(struct jscan *e)
 		int r = sink_write(sink);
 
 		if (r == 0)
-			r = sink->ops.flush(sink->userdata);
+			r = sink_answer(sink, sink->ops.flush(sink->userdata));
 		if (r < 0)
 			return r;
 		sink->stopped |= r > 0;
@@ -100,8 +109,11 @@ int drive_end(struct jscan *e)
 
 	e->sink_error = 0;
 	r = r < 0 ? r : drive_flush(e);
-	for (size_t i = 0; i < e->sinks.count && r >= 0; i++)
-		r = e->sinks.sinks[i]->ops.end(e->sinks.sinks[i]->userdata);
+	for (size_t i = 0; i < e->sinks.count && r >= 0; i++) {
+		struct sink *sink = e->sinks.sinks[i];
+
+		r = sink_answer(sink, sink->ops.end(sink->userdata));
+	}
 	e->sinks_begun = false;
 	return r < 0 ? r : 0;
 }

@@ -8,6 +8,7 @@
 #include "engine/drive.h"
 #include "engine/follow.h"
 #include "engine/grep-scan.h"
+#include "engine/output-sink.h"
 
 #include <assert.h>
 
@@ -178,7 +179,7 @@ static int drive_format(struct jscan *e, struct sink *sink,
 	}
 	if (r == 0 && unlikely(sink->buffer.bytes.size >= SINK_WRITE_BYTES))
 		r = sink_write(sink);
-	return r;
+	return sink_answer(sink, r);
 }
 
 /* What sinks are told beside the entry. */
@@ -204,10 +205,13 @@ static int drive_feed(struct jscan *e)
 		struct sink *sink = e->sinks.sinks[e->batch.sink];
 		int r;
 
+		e->entry.only = (const char *const *)sink->fields;
 		if (likely(sink->formats)) {
 			r = drive_format(e, sink, &context);
 		} else {
 			r = sink->ops.entry(sink->userdata, &e->entry, &context);
+			if (r != -EAGAIN)
+				sink_answer(sink, r);
 		}
 		if (unlikely(r < 0)) {
 			/* Its blocks may be gone by the time that it is offered again. */
@@ -229,8 +233,8 @@ static int drive_pass_over(struct jscan *e)
 	for (size_t i = 0; i < e->sinks.count && r >= 0; i++) {
 		struct sink *sink = e->sinks.sinks[i];
 
-		if (sink->output)
-			output_sink_boot_line(sink->userdata, &e->entry, &context, &sink->buffer);
+		if (sink->built_in)
+			output_sink_boot_line(sink->built_in, &e->entry, &context, &sink->buffer);
 		if (sink->buffer.bytes.size >= SINK_WRITE_BYTES)
 			r = sink_write(sink);
 	}

@@ -71,6 +71,7 @@ void entry_view(struct jscan_entry *view, struct jscan *engine, const struct sou
 	view->field_count = reader->field_count;
 	view->engine = engine;
 	view->grep_begin = view->grep_end = 0;
+	view->only = NULL;
 	view->incomplete = reader->damage_count > 0;
 }
 
@@ -161,6 +162,13 @@ int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor)
 	return r < 0 ? r : cursor_is_at(&seek, &seqnum_id, &object);
 }
 
+/* Whether a field is shown: a sink that has asked for some fields sees no others, though other
+ * sinks may have asked for them. */
+static inline bool entry_shows(const struct jscan_entry *entry, const struct output_field *f)
+{
+	return likely(!entry->only) || output_names_field(entry->only, f->bytes, f->name_size);
+}
+
 /* Fills the caller's structure, as much of it as it knows. */
 static void entry_field(const struct jscan_entry *entry, size_t index,
 			struct jscan_field *ret_field)
@@ -188,6 +196,8 @@ static void entry_field(const struct jscan_entry *entry, size_t index,
 int jscan_entry_next_field(const struct jscan_entry *entry, size_t *state,
 			   struct jscan_field *ret_field)
 {
+	while (*state < entry->field_count && !entry_shows(entry, &entry->fields[*state]))
+		++*state;
 	if (*state >= entry->field_count)
 		return 0;
 	entry_field(entry, (*state)++, ret_field);
@@ -202,7 +212,8 @@ int jscan_entry_field(const struct jscan_entry *entry, const char *name,
 	for (size_t i = 0; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 
-		if (f->name_size == size && f->size > size && memcmp(f->bytes, name, size) == 0) {
+		if (f->name_size == size && f->size > size && memcmp(f->bytes, name, size) == 0 &&
+		    entry_shows(entry, f)) {
 			entry_field(entry, i, ret_field);
 			return 1;
 		}
@@ -240,6 +251,8 @@ int jscan_entry_dup(const struct jscan_entry *entry, struct jscan_entry **ret_en
 	uint8_t *bytes;
 
 	for (size_t i = 0; i < entry->field_count; i++) {
+		if (!entry_shows(entry, &entry->fields[i]))
+			continue;
 		if (entry->fields[i].size > SIZE_MAX / 2 - size)
 			return -ENOMEM;
 		size += entry->fields[i].size;
@@ -250,11 +263,18 @@ int jscan_entry_dup(const struct jscan_entry *entry, struct jscan_entry **ret_en
 	*copy = *entry;
 	fields = (struct output_field *)(copy + 1);
 	bytes = (uint8_t *)(fields + entry->field_count);
+	copy->field_count = 0;
+	copy->only = NULL;
 	for (size_t i = 0; i < entry->field_count; i++) {
-		fields[i] = entry->fields[i];
-		fields[i].bytes = bytes;
-		memcpy(bytes, entry->fields[i].bytes, fields[i].size);
-		bytes += fields[i].size;
+		struct output_field *field = &fields[copy->field_count];
+
+		if (!entry_shows(entry, &entry->fields[i]))
+			continue;
+		*field = entry->fields[i];
+		field->bytes = bytes;
+		memcpy(bytes, entry->fields[i].bytes, field->size);
+		bytes += field->size;
+		copy->field_count++;
 	}
 	memcpy(bytes, entry->info.path, path_size);
 	copy->info.path = (const char *)bytes;

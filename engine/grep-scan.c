@@ -24,6 +24,7 @@
 
 #include "engine/engine.h"
 #include "engine/grep-walk.h"
+#include "engine/output-sink.h"
 
 #define GREP_SLOTS 4u
 #define GREP_READ_BYTES (256u << 10)
@@ -328,7 +329,7 @@ static bool grep_wants_boots(const struct jscan *e)
 	for (size_t i = 0; i < e->sinks.count; i++) {
 		const struct sink *sink = e->sinks.sinks[i];
 
-		if (!sink->output || output_sink_has_boot_lines(sink->userdata))
+		if (!sink->output || (sink->built_in && sink->built_in->boot_lines))
 			return true;
 	}
 	return false;

@@ -7,13 +7,13 @@
  */
 #include <fcntl.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "engine/catalog.h"
 #include "engine/engine.h"
+#include "engine/output-sink.h"
 
 #define OUTPUT_SINK_FLAGS                                                                          \
 	(JSCAN_OUTPUT_ALL | JSCAN_OUTPUT_UTC | JSCAN_OUTPUT_NO_HOSTNAME |                          \
@@ -49,32 +49,6 @@ _Static_assert(JSCAN_OUTPUT_ALL == OUTPUT_ALL && JSCAN_OUTPUT_UTC == OUTPUT_UTC 
 _Static_assert((int)JSCAN_COLOURS_24BIT == (int)OUTPUT_COLOURS_24BIT,
 	       "the colours are the encoders'");
 
-/* What formatting changes: apart, since a sink that formats is constant. */
-struct output_sink_state {
-	struct output_previous previous; /* of short-delta */
-	atomic_uint bad_ids;             /* entries with a MESSAGE_ID that is none, ... */
-	atomic_uint no_catalog;          /* ... or that would need a catalog which cannot be read;
-					  * both since problems were told last */
-};
-
-struct output_sink {
-	struct output_options options;
-	bool boot_lines;
-	int fd;
-	enum packed_kind kind;     /* what it is compressed to; PACKED_NONE */
-	unsigned level;
-	bool widened;              /* what a pipe holds has been seen to */
-	bool framed;               /* a frame has been written since the beginning */
-	struct packer packer;      /* of the engine's thread */
-	char **fields;             /* copies, ended by NULL */
-	char **excluded;
-	char *node_name;
-	char *directory;
-	char *catalog_path;
-	struct output_sink_state *state;
-	struct jscan *engine;
-};
-
 /* sink: begin. */
 static int output_sink_begin(void *userdata, struct jscan *engine)
 {
@@ -85,10 +59,9 @@ static int output_sink_begin(void *userdata, struct jscan *engine)
 	return 0;
 }
 
-void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
+void output_sink_boot_line(const struct output_sink *o, const struct jscan_entry *entry,
 			   const struct jscan_entry_context *context, struct jscan_buffer *buffer)
 {
-	const struct output_sink *o = userdata;
 	struct id128 boot_id;
 
 	if (!o->boot_lines || !context->has_previous ||
@@ -98,19 +71,9 @@ void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry
 	output_boot_line(&o->options, &buffer->bytes, &boot_id);
 }
 
-bool output_sink_has_boot_lines(const void *userdata)
+int output_sink_print(const struct output_sink *o, const struct jscan_entry *entry,
+		      struct jscan_buffer *buffer)
 {
-	const struct output_sink *o = userdata;
-
-	return o->boot_lines;
-}
-
-/* sink: format. */
-static int output_sink_format(const void *userdata, const struct jscan_entry *entry,
-			      const struct jscan_entry_context *context,
-			      struct jscan_buffer *buffer)
-{
-	const struct output_sink *o = userdata;
 	struct output_entry view = {
 		.seqnum = entry->info.seqnum,
 		.realtime = entry->info.realtime_usec,
@@ -122,16 +85,12 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 		.match_end = entry->grep_end,
 		.incomplete = entry->incomplete,
 	};
-	size_t size = buffer->bytes.size;
 	int r;
 
 	memcpy(view.boot_id.bytes, entry->info.boot_id.bytes, sizeof(view.boot_id.bytes));
 	memcpy(view.seqnum_id.bytes, entry->info.seqnum_id.bytes, sizeof(view.seqnum_id.bytes));
-	output_sink_boot_line(o, entry, context, buffer);
 	r = output_entry(&o->options, entry->cache, &o->state->previous, &view, &buffer->bytes);
-	if (r < 0)
-		buffer->bytes.size = size; /* the boot's line too: the entry may be tried again */
-	else if (unlikely(entry->cache->catalog_failures))
+	if (r == 0 && unlikely(entry->cache->catalog_failures))
 		atomic_fetch_add_explicit(entry->cache->catalog_error == -EINVAL ?
 						  &o->state->bad_ids :
 						  &o->state->no_catalog,
@@ -139,11 +98,24 @@ static int output_sink_format(const void *userdata, const struct jscan_entry *en
 	return r;
 }
 
-/* sink: flush. Tells of the entries for which the catalog failed: formatting, on whatever thread,
- * cannot. */
-static int output_sink_flush(void *userdata)
+/* sink: format. */
+static int output_sink_format(const void *userdata, const struct jscan_entry *entry,
+			      const struct jscan_entry_context *context,
+			      struct jscan_buffer *buffer)
 {
-	struct output_sink *o = userdata;
+	const struct output_sink *o = userdata;
+	size_t size = buffer->bytes.size;
+	int r;
+
+	output_sink_boot_line(o, entry, context, buffer);
+	r = output_sink_print(o, entry, buffer);
+	if (r < 0)
+		buffer->bytes.size = size; /* the boot's line too: the entry may be tried again */
+	return r;
+}
+
+void output_sink_tell(struct output_sink *o)
+{
 	unsigned bad_ids = atomic_exchange(&o->state->bad_ids, 0);
 	unsigned no_catalog = atomic_exchange(&o->state->no_catalog, 0);
 
@@ -153,6 +125,12 @@ static int output_sink_flush(void *userdata)
 	for (; no_catalog > 0; no_catalog--)
 		problem_report_path(o->engine, o->catalog_path, JSCAN_REASON_CATALOG,
 				    o->options.catalog_error, "there is no catalog");
+}
+
+/* sink: flush. Formatting, on whatever thread, cannot tell of anything. */
+static int output_sink_flush(void *userdata)
+{
+	output_sink_tell(userdata);
 	return 0;
 }
 
@@ -193,10 +171,8 @@ static int output_sink_put(struct output_sink *o, const uint8_t *bytes, size_t s
 	return 0;
 }
 
-int output_sink_write_frame(void *userdata, const uint8_t *frame, size_t size)
+int output_sink_write_frame(struct output_sink *o, const uint8_t *frame, size_t size)
 {
-	struct output_sink *o = userdata;
-
 	o->framed = true;
 	return output_sink_put(o, frame, size);
 }
@@ -241,22 +217,11 @@ static int output_sink_end(void *userdata)
 	return r < 0 ? r : 0;
 }
 
-/* Frees a copied list; NULL is one too. */
-static void output_sink_free_list(char **list)
+void output_sink_free(struct output_sink *o)
 {
-	for (size_t i = 0; list && list[i]; i++)
-		free(list[i]);
-	free(list);
-}
-
-/* sink: free. */
-static void output_sink_free(void *userdata)
-{
-	struct output_sink *o = userdata;
-
 	packer_done(&o->packer);
-	output_sink_free_list(o->fields);
-	output_sink_free_list(o->excluded);
+	sink_free_list(o->fields);
+	sink_free_list(o->excluded);
 	free(o->node_name);
 	free(o->directory);
 	free(o->catalog_path);
@@ -264,22 +229,10 @@ static void output_sink_free(void *userdata)
 	free(o);
 }
 
-/* Copies a list of strings that NULL ends. */
-static int output_sink_copy_list(const char *const *list, char ***ret_copy)
+/* sink: free. */
+static void output_sink_end_of_life(void *userdata)
 {
-	size_t count = 0;
-
-	while (list[count])
-		count++;
-	*ret_copy = calloc(count + 1, sizeof(**ret_copy));
-	if (!*ret_copy)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		(*ret_copy)[i] = strdup(list[i]);
-		if (!(*ret_copy)[i])
-			return -ENOMEM;
-	}
-	return 0;
+	output_sink_free(userdata);
 }
 
 /* Finds out what links to files are made of. Where that fails there are no such links. */
@@ -317,9 +270,9 @@ static int output_sink_set(struct output_sink *o, const struct jscan_output *out
 	if (!o->catalog_path)
 		return -ENOMEM;
 	if (output->fields)
-		r = output_sink_copy_list(output->fields, &o->fields);
+		r = sink_copy_list(output->fields, &o->fields);
 	if (r == 0 && output->excluded)
-		r = output_sink_copy_list(output->excluded, &o->excluded);
+		r = sink_copy_list(output->excluded, &o->excluded);
 	o->options.fields = (const char *const *)o->fields;
 	o->options.excluded = (const char *const *)o->excluded;
 	if (r == 0 && output->flags & JSCAN_OUTPUT_LINKS)
@@ -354,6 +307,30 @@ static const enum packed_kind output_sink_kinds[] = {
 	[JSCAN_COMPRESSION_LZ4] = PACKED_LZ4,
 };
 
+int output_sink_make(const struct jscan_output *given, struct output_sink **ret_sink)
+{
+	struct jscan_output output;
+	struct output_sink *o;
+	int r = output_sink_take(given, &output);
+
+	if (r < 0)
+		return r;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	o->fd = -1;
+	o->kind = output_sink_kinds[output.compression];
+	o->level = output.compression_level;
+	o->state = calloc(1, sizeof(*o->state));
+	r = o->state ? output_sink_set(o, &output) : -ENOMEM;
+	if (r < 0) {
+		output_sink_free(o);
+		return r;
+	}
+	*ret_sink = o;
+	return 0;
+}
+
 int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 {
 	static const struct jscan_sink_ops ops = {
@@ -364,33 +341,23 @@ int jscan_add_output(struct jscan *e, const struct jscan_output *given, int fd)
 		.write = output_sink_write,
 		.flush = output_sink_flush,
 		.end = output_sink_end,
-		.free = output_sink_free,
+		.free = output_sink_end_of_life,
 	};
-	struct jscan_output output;
 	struct output_sink *o;
 	struct sink *sink;
 	int r = engine_check(e);
 
 	if (r == 0)
-		r = output_sink_take(given, &output);
+		r = output_sink_make(given, &o);
 	if (r < 0)
 		return r;
-	if (fd < 0 || e->sinks_begun)
-		return -EINVAL;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return -ENOMEM;
-	o->fd = fd;
-	o->kind = output_sink_kinds[output.compression];
-	o->level = output.compression_level;
-	o->state = calloc(1, sizeof(*o->state));
-	r = o->state ? output_sink_set(o, &output) : -ENOMEM;
-	if (r == 0)
-		r = sink_add(&e->sinks, &ops, o, &sink);
+	r = fd < 0 || e->sinks_begun ? -EINVAL : sink_add(&e->sinks, &ops, o, &sink);
 	if (r < 0) {
 		output_sink_free(o);
 		return r;
 	}
+	o->fd = fd;
+	sink->built_in = o;
 	sink->output = &o->options;
 	sink->fd = fd;
 	sink->kind = o->kind;

@@ -87,6 +87,8 @@ static int pipeline_make_batches(struct jscan *e, struct pipeline *p)
 			p->buffer_bytes = PIPELINE_BUFFER_BYTES_FRAMED;
 		}
 	}
+	/* Several sinks share what one may take. */
+	p->buffer_bytes /= p->part_count < 4 ? p->part_count : 4;
 	p->batches = calloc(p->batch_count, sizeof(*p->batches));
 	if (!p->batches)
 		return -ENOMEM;
@@ -99,7 +101,8 @@ static int pipeline_make_batches(struct jscan *e, struct pipeline *p)
 		if (!b->parts)
 			return -ENOMEM;
 		for (size_t k = 0; k < p->part_count; k++)
-			b->parts[k].buffer.bytes.limit = PIPELINE_BUFFER_BYTES_MAX;
+			b->parts[k].buffer.bytes.limit =
+				PIPELINE_BUFFER_BYTES_MAX / (p->part_count < 4 ? p->part_count : 4);
 	}
 	return 0;
 }

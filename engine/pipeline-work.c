@@ -61,7 +61,10 @@ static int work_format(struct pipeline *p, struct pipeline_place *place, struct 
 	for (size_t i = 0; i < sinks->count; i++) {
 		struct sink *sink = sinks->sinks[i];
 		struct pipeline_part *part = &b->parts[i];
-		int r = sink->ops.format(sink->userdata, &place->entry, &context, &part->buffer);
+		int r;
+
+		place->entry.only = (const char *const *)sink->fields;
+		r = sink->ops.format(sink->userdata, &place->entry, &context, &part->buffer);
 
 		if (unlikely(r != 0)) {
 			/* The engine's thread gives it another try, and the answer its meaning. */

@@ -12,6 +12,7 @@
 #include <assert.h>
 
 #include "engine/drive.h"
+#include "engine/output-sink.h"
 #include "engine/pipeline-private.h"
 
 /* Smaller pieces are copied to a sink's buffer instead of being written one by one. */
@@ -180,7 +181,7 @@ static int pipeline_write(struct sink *sink, const uint8_t *bytes, size_t size)
 	}
 	if (gathered->size)
 		r = sink_write(sink);
-	return r ? r : sink->ops.write(sink->userdata, bytes, size);
+	return r ? r : sink_answer(sink, sink->ops.write(sink->userdata, bytes, size));
 }
 
 /* Gives a sink its part of a batch up to before END: as a frame, if a worker made one of just these
@@ -194,7 +195,10 @@ static int pipeline_write_part(struct sink *sink, struct pipeline_part *part, un
 	if (part->frame_size == 0 || begin > 0 || part->begin != part->buffer.bytes.size)
 		return pipeline_write(sink, part->buffer.bytes.bytes + begin, part->begin - begin);
 	r = sink_write(sink);
-	return r ? r : output_sink_write_frame(sink->userdata, part->frame, part->frame_size);
+	if (r)
+		return r;
+	return sink_answer(sink, output_sink_write_frame(sink->built_in, part->frame,
+							 part->frame_size));
 }
 
 /* Hands on the entries of a batch up to before END. 0, or an error. */

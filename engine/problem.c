@@ -14,8 +14,7 @@ static void problem_tell(struct jscan *e, const struct jscan_problem *problem)
 		e->problem_handler(e->problem_userdata, problem);
 	for (size_t i = 0; i < e->sinks.count && e->sinks_begun; i++) {
 		struct sink *sink = e->sinks.sinks[i];
-
-		int r = sink->ops.problem(sink->userdata, problem);
+		int r = sink_answer(sink, sink->ops.problem(sink->userdata, problem));
 
 		if (r > 0)
 			sink->stopped = true;

@@ -5,6 +5,7 @@
  */
 #include "engine/sink.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "engine/engine.h"
@@ -35,6 +36,38 @@ static void sink_free_none(void *userdata)
 	(void)userdata;
 }
 
+void sink_free_list(char **list)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		free(list[i]);
+	free(list);
+}
+
+int sink_copy_list(const char *const *list, char ***ret_copy)
+{
+	size_t count = 0;
+
+	while (list[count])
+		count++;
+	*ret_copy = calloc(count + 1, sizeof(**ret_copy));
+	if (!*ret_copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		(*ret_copy)[i] = strdup(list[i]);
+		if (!(*ret_copy)[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Frees what is the sink's own, not what is its owner's. */
+static void sink_release(struct sink *sink)
+{
+	sink_free_list(sink->fields);
+	output_buffer_done(&sink->buffer.bytes);
+	free(sink);
+}
+
 int sink_add(struct sink_list *list, const struct jscan_sink_ops *ops, void *userdata,
 	     struct sink **ret_sink)
 {
@@ -54,6 +87,10 @@ int sink_add(struct sink_list *list, const struct jscan_sink_ops *ops, void *use
 	if (!sink->ops.entry && (!sink->ops.format || !sink->ops.write)) {
 		free(sink);
 		return -EINVAL;
+	}
+	if (sink->ops.fields && sink_copy_list(sink->ops.fields, &sink->fields) < 0) {
+		sink_release(sink);
+		return -ENOMEM;
 	}
 	sink->formats = !sink->ops.entry;
 	sink->userdata = userdata;
@@ -76,8 +113,9 @@ void sink_list_done(struct sink_list *list)
 		struct sink *sink = list->sinks[i];
 
 		sink->ops.free(sink->userdata);
-		output_buffer_done(&sink->buffer.bytes);
-		free(sink);
+		if (sink->library)
+			dlclose(sink->library);
+		sink_release(sink);
 	}
 	free(list->sinks);
 	*list = (struct sink_list){ 0 };
@@ -90,7 +128,7 @@ int sink_write(struct sink *sink)
 
 	if (b->size == 0)
 		return 0;
-	r = sink->ops.write(sink->userdata, b->bytes, b->size);
+	r = sink_answer(sink, sink->ops.write(sink->userdata, b->bytes, b->size));
 	b->size = 0;
 	/* One huge entry should not cost its size for the rest of the scan. */
 	if (b->capacity > SINK_BUFFER_KEEP_BYTES)
@@ -116,4 +154,13 @@ int jscan_add_sink(struct jscan *e, const struct jscan_sink_ops *ops, void *user
 	if (r < 0)
 		return r;
 	return e->sinks_begun ? -EINVAL : sink_add(&e->sinks, ops, userdata, NULL);
+}
+
+int jscan_failed_sink(const struct jscan *e)
+{
+	for (size_t i = 0; e && i < e->sinks.count; i++) {
+		if (e->sinks.sinks[i]->failed)
+			return (int)i; /* there is no memory for more */
+	}
+	return -1;
 }

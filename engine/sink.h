@@ -27,6 +27,7 @@ struct jscan_entry {
 	void *owned;          /* of jscan_entry_dup(): fields, bytes and path in one allocation */
 	struct jscan *engine; /* borrowed ones: for what is still to be loaded */
 	size_t grep_begin, grep_end; /* of the match in MESSAGE; 0, 0 without a pattern */
+	const char *const *only;    /* the sink that it is shown to has asked for these; or NULL */
 	bool incomplete;            /* fields are missing that cannot be read */
 	struct output_cache *cache; /* of the thread that formats */
 };
@@ -42,7 +43,12 @@ struct sink {
 	void *userdata;
 	int fd;                       /* built-in: that it writes to; else -1 */
 	bool formats;                 /* format and write, instead of entry */
-	const struct output_options *output; /* built-in: which fields it needs */
+	const struct output_options *output; /* built-in: which fields it needs, ... */
+	const char *key;              /* ... and this one; or NULL */
+	char **fields;                /* others: which they are shown; NULL: all */
+	struct output_sink *built_in; /* one that writes to fd; else NULL */
+	void *library;                /* shared object that it came from, or NULL */
+	bool failed;                  /* a slot answered with an error */
 	enum packed_kind kind;        /* built-in: how its bytes are compressed; PACKED_NONE */
 	unsigned level;               /* of compression */
 	struct jscan_buffer buffer;
@@ -61,15 +67,17 @@ void sink_list_done(struct sink_list *list);
 /* Hands what a sink has formatted to its write slot. */
 int sink_write(struct sink *sink);
 
-/* Built-in outputs, by their userdata: prints the line between two boots if there is one. */
-void output_sink_boot_line(const void *userdata, const struct jscan_entry *entry,
-			   const struct jscan_entry_context *context, struct jscan_buffer *buffer);
+/* Copies a list of strings that NULL ends. To be freed also if it fails. */
+int sink_copy_list(const char *const *list, char ***ret_copy);
+void sink_free_list(char **list);
 
-/* Built-in outputs: writes a frame that a worker has made of their next bytes. */
-int output_sink_write_frame(void *userdata, const uint8_t *frame, size_t size);
-
-/* Built-in outputs: whether they print such lines. */
-bool output_sink_has_boot_lines(const void *userdata);
+/* What a slot of a sink has answered: errors are remembered. */
+static inline int sink_answer(struct sink *sink, int r)
+{
+	if (unlikely(r < 0))
+		sink->failed = true;
+	return r;
+}
 
 /* Makes the public view of an entry. */
 void entry_view(struct jscan_entry *view, struct jscan *engine, const struct source *source,

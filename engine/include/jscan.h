@@ -478,8 +478,11 @@ JSCAN_API void jscan_stop(struct jscan *engine);
  * entry runs on the engine's thread, in order. -EAGAIN from it is back-pressure: the same entry is
  * offered again later. format is pure: it turns an entry into bytes appended to BUFFER, may run on
  * any thread and in any order, and must use nothing but its arguments and what does not change;
- * write gets those bytes in order, on the engine's thread. flush comes before the engine sleeps,
- * so that a sink may gather small writes.
+ * write gets those bytes in order, on the engine's thread, those of some whole entries at a time.
+ * flush comes before the engine sleeps, so that a sink may gather small writes.
+ *
+ * With several sinks on a scan each entry is read once, and goes to them in the order in which they
+ * were attached. One that aborts ends the scan for all: jscan_failed_sink() tells which it was.
  */
 struct jscan_buffer; /* grows by jscan_buffer_append() */
 
@@ -503,6 +506,9 @@ struct jscan_sink_ops {
 	int (*flush)(void *userdata);
 	int (*end)(void *userdata);
 	void (*free)(void *userdata); /* when the engine is freed, whatever happened before */
+	const char *const *fields;    /* NULL: all; or names, ended by NULL: the sink is shown
+				       * these fields of an entry only, and others need not be
+				       * read; copied */
 };
 
 /* Appends SIZE bytes. -ENOMEM. */
@@ -511,6 +517,47 @@ JSCAN_API int jscan_buffer_append(struct jscan_buffer *buffer, const void *data,
 /* Attaches a sink; several may be attached. OPS is copied, USERDATA is the caller's. */
 JSCAN_API int jscan_add_sink(struct jscan *engine, const struct jscan_sink_ops *ops,
 			     void *userdata);
+
+/*
+ * Which sink ended the last scan by answering with an error: its number, from 0, in the order in
+ * which sinks and outputs were attached. -1: none.
+ */
+JSCAN_API int jscan_failed_sink(const struct jscan *engine);
+
+/* ---- sinks from shared objects ---------------------------------------------------------- */
+/*
+ * A shared object becomes a sink by exporting one constant:
+ *
+ *   const struct jscan_sink_module jscan_sink_module = {
+ *           sizeof(struct jscan_sink_module), JSCAN_SINK_MODULE_VERSION, 0, "mine", mine_open
+ *   };
+ */
+#define JSCAN_SINK_MODULE_VERSION 1
+#define JSCAN_SINK_MODULE_SYMBOL "jscan_sink_module"
+
+struct jscan_sink_module {
+	size_t size;             /* sizeof(struct jscan_sink_module) of the object */
+	uint32_t version;        /* JSCAN_SINK_MODULE_VERSION: of what slots mean. An object of
+				  * another version is refused */
+	uint32_t reserved;       /* 0 */
+	const char *name;
+	/* Makes a sink: its table, which stays where it is, and what its slots are called with;
+	 * their free slot ends it. ARGUMENT is the user's, or NULL. A negative errno refuses,
+	 * with the reason in TEXT (SIZE bytes, empty before). */
+	int (*open)(const char *argument, const struct jscan_sink_ops **ret_ops,
+		    void **ret_userdata, char *text, size_t size);
+};
+
+/*
+ * Loads a shared object, PATH as for dlopen(3), and attaches the sink that it makes. FIELDS, unless
+ * NULL, take the place of what its table says. TEXT (SIZE bytes, may be NULL) says why it is
+ * refused: -ELIBACC it cannot be loaded; -ELIBBAD it is no such object, of another version, or its
+ * table lacks what a sink needs; or what its open answered. It is unloaded after the sink's free
+ * slot, when the engine is freed. The object runs as part of the program: load none that is not
+ * trusted.
+ */
+JSCAN_API int jscan_add_sink_module(struct jscan *engine, const char *path, const char *argument,
+				    const char *const *fields, char *text, size_t size);
 
 /* ---- the built-in output ---------------------------------------------------------------- */
 
@@ -604,6 +651,32 @@ struct jscan_output {
  * or flag.
  */
 JSCAN_API int jscan_add_output(struct jscan *engine, const struct jscan_output *output, int fd);
+
+/* What entries have in common that go to one file. */
+enum jscan_split_key {
+	JSCAN_SPLIT_UNIT = 0, /* _SYSTEMD_UNIT */
+	JSCAN_SPLIT_BOOT,     /* the entry's boot ID */
+	JSCAN_SPLIT_DAY,      /* of the entry's realtime, local or, with JSCAN_OUTPUT_UTC, in UTC */
+	JSCAN_SPLIT_HOST      /* _HOSTNAME */
+};
+
+struct jscan_split {
+	size_t size;             /* sizeof(struct jscan_split) of the caller */
+	const char *directory;   /* made if it is not there; copied */
+	uint32_t key;            /* enum jscan_split_key */
+	uint32_t files_open_max; /* descriptors kept open at most; default 64 */
+};
+
+/*
+ * Attaches a sink that writes each entry as OUTPUT says to one of several files in a directory. A
+ * file is named by the key's value, bytes other than letters, digits and :_.@- (and a dot in front)
+ * as \xNN, long values cut and told apart by a hash; "none" is that of entries without the field,
+ * "other" of all values beyond 65536. Behind that comes .log, .export or .json, and .zst or .lz4.
+ * What was in a file of that name is lost. There are no lines between boots, and no short-delta,
+ * which is refused with -EINVAL. -errno of making and opening the directory.
+ */
+JSCAN_API int jscan_add_split(struct jscan *engine, const struct jscan_output *output,
+			      const struct jscan_split *split);
 
 /* The mode of a name such as "short" or "json". -EINVAL if there is none. */
 JSCAN_API int jscan_mode_parse(const char *name, enum jscan_mode *ret_mode);

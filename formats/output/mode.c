@@ -184,6 +184,15 @@ bool output_needs_field(const struct output_options *options, const uint8_t *nam
 	}
 }
 
+/* True if a list holds a name, whatever bytes it has. */
+bool output_names_field(const char *const *list, const uint8_t *name, size_t size)
+{
+	for (; *list; list++)
+		if (strlen(*list) == size && memcmp(*list, name, size) == 0)
+			return true;
+	return false;
+}
+
 /* True if the mode looks at every field, or at every one that has a valid name. */
 bool output_needs_all(const struct output_options *options)
 {

@@ -200,6 +200,8 @@ int output_entry(const struct output_options *options, struct output_cache *cach
  * for it ends the entry.
  */
 bool output_needs_field(const struct output_options *options, const uint8_t *name, size_t size);
+/* True if NAME is on LIST, which NULL ends. */
+bool output_names_field(const char *const *list, const uint8_t *name, size_t size);
 /* True if the mode needs all fields: output_needs_field() need not be asked. */
 bool output_needs_all(const struct output_options *options);
 
