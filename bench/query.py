@@ -56,6 +56,7 @@ def make_queries(jscan, source, unit):
         'tail': ['-n', '10'],
         'reverse': ['-r', '-n', '1000'],
         'boots': ['--list-boots'],
+        'invocations': ['--list-invocations', '-u', 'systemd-logind.service'],
         'values': ['-F', '_SYSTEMD_UNIT'],
         'names': ['-N'],
         'after-cursor': ['--after-cursor', near['__CURSOR'], '-n', '100'],

@@ -2,9 +2,9 @@
 /*
  * Invocations of a unit: finding the one that --invocation means, and listing them.
  *
- * An invocation is an ID that entries of the unit carry in one of four fields. They are found by
- * reading the unit's entries, which the indexes of the files pick out, from the newest back; for
- * the ends of each all entries that carry the ID count, of whatever unit.
+ * An invocation is an ID that entries of the unit carry in one of four fields. The engine lists
+ * them from the indexes; for the ends of each all entries that carry the ID count, of whatever
+ * unit.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,74 +48,65 @@ int invocations_match(struct archive *archive, const jscan_id *id)
 	return r < 0 ? r : jscan_match_and(archive->engine);
 }
 
-/* The ID that an entry carries. False: none. */
-static bool invocation_of_entry(const struct jscan_entry *entry, jscan_id *ret_id)
+/* ---- lists ------------------------------------------------------------------------------ */
+
+/* What is kept of a listing. */
+struct invocations_list {
+	struct runs *runs;
+	const jscan_id *without; /* or NULL: an ID that is there already */
+};
+
+/* A jscan_invocation_fn: keeps one. */
+static int invocations_keep(void *userdata, const struct jscan_invocation *invocation)
 {
-	static const jscan_id null_id;
+	struct invocations_list *list = userdata;
+	const struct run run = {
+		.id = invocation->invocation_id,
+		.first_usec = invocation->first_realtime_usec,
+		.last_usec = invocation->last_realtime_usec,
+		.first_rank = list->runs->count,
+	};
 
-	for (size_t i = 0; i < FIELD_COUNT; i++) {
-		struct jscan_field field = { .size = sizeof(field) };
-		char hex[JSCAN_ID_TEXT_SIZE];
-
-		if (jscan_entry_field(entry, invocation_fields[i], &field) <= 0 || !field.value ||
-		    field.value_size != sizeof(hex) - 1)
-			continue;
-		memcpy(hex, field.value, sizeof(hex) - 1);
-		hex[sizeof(hex) - 1] = '\0';
-		if (jscan_id_parse(hex, ret_id) >= 0 && memcmp(ret_id, &null_id, sizeof(null_id)))
-			return true;
-	}
-	return false;
+	if (list->without && memcmp(list->without, &run.id, sizeof(run.id)) == 0)
+		return 0;
+	return runs_add(list->runs, &run);
 }
 
-/* Whether an ID is among the runs. */
-static bool invocation_is_known(const struct runs *runs, const jscan_id *id)
+/*
+ * Lists the invocations of a unit, within the boot that is asked for, in the order of reading.
+ * CURSOR and ID, if not NULL, are where that begins, and of which invocation. 0, or an error that
+ * has been told.
+ */
+static int invocations_read_list(struct archive *archive, const struct units *units,
+				 enum jscan_direction direction,
+				 struct jscan_invocations_options *options, const jscan_id *id,
+				 struct runs *runs)
 {
-	for (size_t i = runs->count; i > 0; i--)
-		if (memcmp(&runs->rows[i - 1].id, id, sizeof(*id)) == 0)
-			return true;
-	return false;
-}
-
-/* Collects IDs, in the direction that reading goes in, until there are WANTED. */
-static int invocations_collect(struct archive *archive, size_t wanted, struct runs *runs)
-{
-	const struct jscan_entry *entry;
-	int r = 1;
-
-	while (runs->count < wanted) {
-		struct run run = { .first_rank = runs->count };
-
-		r = jscan_next(archive->engine, &entry);
-		if (r <= 0)
-			break;
-		if (!invocation_of_entry(entry, &run.id) || invocation_is_known(runs, &run.id))
-			continue;
-		r = runs_add(runs, &run);
-		if (r < 0)
-			break;
-	}
-	return r < 0 ? r : 0;
-}
-
-/* Begins to read the entries of UNITS in one direction, within the boot that is asked for; with
- * those that carry ID, if it is not NULL. */
-static int invocations_begin(struct archive *archive, const struct units *units,
-			     const jscan_id *id, enum jscan_direction direction)
-{
-	int r;
+	struct invocations_list list = { runs, id };
+	jscan_id boot;
+	int r = 0;
 
 	jscan_match_flush(archive->engine);
-	r = filter_add_boot(archive);
-	if (r < 0)
-		return r;
-	r = id ? invocations_match_id(archive, id) : 0;
-	if (r >= 0)
-		r = units_match(archive, units, true);
+	if (archive->settings->boot_filter) {
+		r = boots_find(archive, &boot);
+		if (r < 0)
+			return r;
+		if (r > 0) {
+			options->boot_id = &boot;
+			r = filter_match_boot(archive, &boot);
+			if (r < 0)
+				return r;
+		}
+	}
+	r = units_match(archive, units, true);
 	if (r >= 0)
 		r = jscan_set_direction(archive->engine, direction);
+	if (r >= 0)
+		r = jscan_list_invocations(archive->engine, options, invocations_keep, &list);
 	return r < 0 ? message_error("Failed to read invocations: %s", strerror(-r)) : 0;
 }
+
+/* ---- finding one ------------------------------------------------------------------------ */
 
 /* Finds the one unit that is meant. OPTION is what needs it, in messages. */
 static int invocations_unit(struct archive *archive, const char *option, struct units *units)
@@ -144,52 +135,6 @@ static int invocations_unit(struct archive *archive, const char *option, struct 
 	return 0;
 }
 
-/* The first or last entry of an invocation, in *RET_USEC. */
-static int invocations_end(struct archive *archive, enum jscan_direction direction,
-			   uint64_t *ret_usec)
-{
-	const struct jscan_entry *entry;
-	int r = jscan_set_direction(archive->engine, direction);
-
-	if (r >= 0)
-		r = jscan_next(archive->engine, &entry);
-	if (r > 0)
-		*ret_usec = jscan_entry_info(entry)->realtime_usec;
-	return r < 0 ? r : 0;
-}
-
-/* Turns the list round. */
-static void invocations_reverse(struct runs *runs)
-{
-	for (size_t i = 0; i < runs->count / 2; i++) {
-		struct run run = runs->rows[i];
-
-		runs->rows[i] = runs->rows[runs->count - 1 - i];
-		runs->rows[runs->count - 1 - i] = run;
-	}
-}
-
-/* Fills in the ends of all runs, within the boot that is asked for. */
-static int invocations_complete(struct archive *archive, struct runs *runs)
-{
-	bool one_boot = archive->settings->boot_filter;
-	jscan_id boot;
-	int r = one_boot ? boots_find(archive, &boot) : 0;
-
-	for (size_t i = 0; i < runs->count && r >= 0; i++) {
-		jscan_match_flush(archive->engine);
-		if (one_boot)
-			r = filter_match_boot(archive, &boot);
-		if (r >= 0)
-			r = invocations_match(archive, &runs->rows[i].id);
-		if (r >= 0)
-			r = invocations_end(archive, JSCAN_FORWARD, &runs->rows[i].first_usec);
-		if (r >= 0)
-			r = invocations_end(archive, JSCAN_BACKWARD, &runs->rows[i].last_usec);
-	}
-	return r;
-}
-
 /* The end of an invocation that reading in this direction meets first: 1 with its cursor, 0 if it
  * is not in the journal at all. */
 static int invocations_place(struct archive *archive, const jscan_id *id,
@@ -211,18 +156,6 @@ static int invocations_place(struct archive *archive, const jscan_id *id,
 	return r;
 }
 
-/* Reads on to the entry of CURSOR. 1, or 0 if it does not come. */
-static int invocations_go_to(struct archive *archive, const char *cursor)
-{
-	const struct jscan_entry *entry;
-	int r;
-
-	do
-		r = jscan_next(archive->engine, &entry);
-	while (r > 0 && jscan_test_cursor(entry, cursor) == 0);
-	return r;
-}
-
 /*
  * Collects the unit's invocations as far as a descriptor needs them, in the direction that it
  * counts in: from the end of the journal that it counts from, or, if it has an ID, from the place
@@ -236,6 +169,7 @@ static int invocations_read(struct archive *archive, const struct descriptor *de
 				    : (size_t)descriptor->offset;
 	enum jscan_direction direction = newest_first ? JSCAN_BACKWARD : JSCAN_FORWARD;
 	const jscan_id *id = descriptor->has_id ? &descriptor->id : NULL;
+	struct jscan_invocations_options options = JSCAN_INVOCATIONS_OPTIONS_INIT;
 	char cursor[JSCAN_CURSOR_SIZE];
 	struct run first = { 0 };
 	struct units units;
@@ -243,24 +177,21 @@ static int invocations_read(struct archive *archive, const struct descriptor *de
 
 	if (r < 0)
 		goto out;
-	r = 1;
+	options.flags = JSCAN_INVOCATIONS_WITHOUT_ENDS;
+	options.count = steps + (id || newest_first);
 	if (id) {
 		first.id = *id;
+		options.cursor = cursor;
 		r = runs_add(runs, &first);
 		if (r >= 0)
 			r = invocations_place(archive, id, newest_first ? JSCAN_FORWARD
 									: JSCAN_BACKWARD, cursor);
-	}
-	if (r > 0) {
-		r = invocations_begin(archive, &units, id, direction);
 		if (r < 0)
+			message_error("Failed to read invocations: %s", strerror(-r));
+		if (r <= 0)
 			goto out;
-		r = id ? invocations_go_to(archive, cursor) : 1;
 	}
-	if (r > 0)
-		r = invocations_collect(archive, steps + (id || newest_first), runs);
-	if (r < 0)
-		message_error("Failed to read invocations: %s", strerror(-r));
+	r = invocations_read_list(archive, &units, direction, &options, id, runs);
 out:
 	units_done(&units);
 	return r < 0 ? r : 0;
@@ -313,15 +244,24 @@ out:
 	return r < 0 ? r : archive_set_pattern(archive);
 }
 
-/* How many rows a table shall have at most. */
-static size_t invocations_limit(const struct settings *settings)
+/* ---- showing all ------------------------------------------------------------------------ */
+
+/* Turns the list round. */
+static void invocations_reverse(struct runs *runs)
 {
-	return settings->lines < SIZE_MAX ? (size_t)settings->lines : SIZE_MAX;
+	for (size_t i = 0; i < runs->count / 2; i++) {
+		struct run run = runs->rows[i];
+
+		runs->rows[i] = runs->rows[runs->count - 1 - i];
+		runs->rows[runs->count - 1 - i] = run;
+	}
 }
 
 int invocations_list(struct archive *archive)
 {
-	bool first = archive->settings->lines_first;
+	const struct settings *settings = archive->settings;
+	struct jscan_invocations_options options = JSCAN_INVOCATIONS_OPTIONS_INIT;
+	bool first = settings->lines_first;
 	struct runs runs = { 0 };
 	struct units units;
 	int r = invocations_unit(archive, "--list-invocations", &units);
@@ -329,20 +269,19 @@ int invocations_list(struct archive *archive)
 	if (r < 0)
 		goto out;
 	jscan_set_grep(archive->engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
-	r = invocations_begin(archive, &units, NULL, first ? JSCAN_FORWARD : JSCAN_BACKWARD);
+	options.count = settings->lines < UINT64_MAX ? settings->lines : 0;
+	if (settings->lines > 0)
+		r = invocations_read_list(archive, &units, first ? JSCAN_FORWARD : JSCAN_BACKWARD,
+					  &options, NULL, &runs);
 	if (r < 0)
 		goto out;
-	r = invocations_collect(archive, invocations_limit(archive->settings), &runs);
 	if (!first)
 		invocations_reverse(&runs);
-	if (r >= 0)
-		r = invocations_complete(archive, &runs);
-	if (r >= 0)
-		r = runs_print(&runs, archive->settings, "INVOCATION ID", "invocation_id");
+	r = runs_print(&runs, settings, "INVOCATION ID", "invocation_id");
 	if (r < 0)
 		message_error("Failed to read invocations: %s", strerror(-r));
 	if (r == 0) {
-		if (!archive->settings->quiet)
+		if (!settings->quiet)
 			message_error("No invocation ID for %s found.",
 				       units.system_count ? units.system[0] : units.user[0]);
 		r = -ENODATA;

@@ -75,6 +75,7 @@ struct pipeline;
 struct verification;
 struct histogram;
 struct gaps;
+struct invocations;
 
 struct jscan {
 	struct jscan_options options;
@@ -143,6 +144,7 @@ struct jscan {
 	struct sink_list sinks;
 	struct listing listing;   /* of names or values, while it runs */
 	struct runs runs;         /* boots or invocations, while they are listed */
+	struct invocations *invocations; /* while they are listed */
 	struct histogram *histogram; /* while it is counted */
 	struct verification *verification; /* while one runs */
 	struct gaps *gaps;        /* while they are listed */
@@ -212,6 +214,9 @@ int engine_prepare_step(struct jscan *engine);
 
 /* As engine_open_step(), and the table of boots is filled where the order needs it. */
 int engine_rank_step(struct jscan *engine);
+
+/* Prepares all sources for reading in the direction of the phase that follows. */
+void engine_rewind(struct jscan *engine);
 
 /* Runs a step over all sources that WANTS says yes to (NULL: all that have not failed), or goes on
  * with it: 0 when all have answered, -EAGAIN. */

@@ -76,4 +76,20 @@ int plan_locate(struct plan *p, const struct journal *j, struct window *w,
 int plan_next(struct plan *p, const struct journal *j, struct window *w, uint64_t from,
 	      bool backward, uint64_t horizon, uint64_t *ret_offset);
 
+/* ---- plan-skip.c ------------------------------------------------------------------------ */
+
+/* Makes SET, with TERM, the entries of a data object. Both are the caller's; nothing is owned. */
+void plan_set_init(struct plan_node *set, struct plan_term *term, const struct data_object *data);
+
+/* Whether an offset is one of a set's entries. 1, 0, -EAGAIN. */
+int plan_set_has(struct plan_node *set, const struct journal *j, struct window *w, uint64_t offset);
+
+/*
+ * Moves *FROM, where a plan's next match is looked for, past all matches that SET has, up to the
+ * first that it does not have, or to 0 (nowhere) if there is none. 0; -EAGAIN: *FROM has been moved
+ * as far as what is there can tell. Damage ends it early.
+ */
+int plan_skip(struct plan *p, const struct journal *j, struct window *w, struct plan_node *set,
+	      bool backward, uint64_t horizon, uint64_t *from);
+
 #endif

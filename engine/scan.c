@@ -289,8 +289,7 @@ void engine_reposition(struct jscan *e)
 	e->batch.handed = false;
 }
 
-/* Prepares all sources for reading in the direction of the phase that follows. */
-static void engine_rewind(struct jscan *e)
+void engine_rewind(struct jscan *e)
 {
 	bool backward = e->backward || e->tail != UINT64_MAX;
 

@@ -18,6 +18,7 @@ struct grep_scan;
 struct jscan;
 struct unpack;
 struct gaps_walk;
+struct invocations_walk;
 
 /* Where a source's bytes are. Every change goes through source_set_state(). */
 enum source_state {
@@ -116,6 +117,7 @@ struct source {
 	bool listing_done;       /* nothing is left to be listed */
 	bool listing_chosen;     /* it is to be asked, where not all files are */
 	uint64_t listed;         /* the next object of a listing */
+	struct invocations_walk *invocations; /* while they are listed */
 	struct gaps_walk *gaps_walk; /* while gaps are listed */
 	bool gaps_done;          /* its ID has been gone through for them */
 	uint64_t counted;        /* jscan_count(): entries of this file */

@@ -780,6 +780,46 @@ JSCAN_API int jscan_list_boots(struct jscan *engine, jscan_boot_fn callback, voi
  */
 JSCAN_API int jscan_newest_boot(struct jscan *engine, uint64_t back, jscan_id *ret_id);
 
+#define JSCAN_INVOCATIONS_WITHOUT_ENDS (1u << 0) /* only the IDs are asked for */
+
+/* Which invocations to list. Fill with JSCAN_INVOCATIONS_OPTIONS_INIT, then set what matters. */
+struct jscan_invocations_options {
+	size_t size;             /* sizeof(struct jscan_invocations_options) of the caller */
+	uint64_t count;          /* so many at most; 0: all */
+	const char *cursor;      /* where reading begins, with the next entry but the one that it
+				  * names; NULL: at the end that it comes from */
+	const jscan_id *boot_id; /* only entries of this boot count for the ends; NULL: all. The
+				  * match has to say so too */
+	uint32_t flags;          /* JSCAN_INVOCATIONS_* */
+	uint32_t reserved;       /* 0 */
+};
+
+#define JSCAN_INVOCATIONS_OPTIONS_INIT \
+	{ sizeof(struct jscan_invocations_options), 0, NULL, NULL, 0, 0 }
+
+struct jscan_invocation {
+	size_t size;
+	jscan_id invocation_id;
+	uint64_t first_realtime_usec; /* of the first and last entry that names it, of any unit; */
+	uint64_t last_realtime_usec;  /* 0 without ends */
+};
+typedef int (*jscan_invocation_fn)(void *userdata, const struct jscan_invocation *invocation);
+/*
+ * The invocations that the entries are of which the match lets through: those of a unit, if these
+ * are a unit's. They come in the order in which reading in the direction that is set comes to them.
+ * Bounds, seeks, limits and a pattern do not count. OPTIONS may be NULL.
+ *
+ * An entry is of the invocation whose ID it has in the first of _SYSTEMD_INVOCATION_ID,
+ * OBJECT_SYSTEMD_INVOCATION_ID, INVOCATION_ID and USER_INVOCATION_ID that holds one. It is named by
+ * whatever entry has its ID in any of them. An invocation is taken to be of one boot: entries that
+ * name it in files without entries of a boot in which it was found do not count for its ends.
+ *
+ * The indexes tell: a few entries are read for each invocation. Memory grows with their number.
+ */
+JSCAN_API int jscan_list_invocations(struct jscan *engine,
+				     const struct jscan_invocations_options *options,
+				     jscan_invocation_fn callback, void *userdata);
+
 typedef int (*jscan_bytes_fn)(void *userdata, const void *data, size_t size);
 /* The names of all fields, each once. */
 JSCAN_API int jscan_list_field_names(struct jscan *engine, jscan_bytes_fn callback, void *userdata);
