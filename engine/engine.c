@@ -303,11 +303,11 @@ int jscan_add_places(struct jscan *e, const struct jscan_places *given)
 
 	if (r < 0)
 		return r;
-	if (!given || given->size < sizeof(given->size))
+	if (!given)
 		return -EINVAL;
-	if (given->size > sizeof(places))
-		return -E2BIG;
-	memcpy(&places, given, given->size);
+	r = engine_take(given, given->size, &places, sizeof(places));
+	if (r < 0)
+		return r;
 	if (places.flags & ~ENGINE_PLACES_FLAGS)
 		return -EINVAL;
 	return discover_places(e, &places);

@@ -525,13 +525,12 @@ static int gaps_list(struct jscan *e, struct gaps *g)
 /* Copies options of any size. */
 static int gaps_take_options(const struct jscan_gaps_options *given, struct jscan_gaps_options *ret)
 {
+	int r;
+
 	*ret = (struct jscan_gaps_options){ .size = sizeof(*ret) };
-	if (given && given->size < sizeof(given->size))
-		return -EINVAL;
-	if (given && given->size > sizeof(*ret))
-		return -E2BIG;
-	if (given)
-		memcpy(ret, given, given->size);
+	r = given ? engine_take(given, given->size, ret, sizeof(*ret)) : 0;
+	if (r < 0)
+		return r;
 	if (ret->kinds & ~GAPS_KINDS_ALL || ret->step_usec > INT64_MAX)
 		return -EINVAL;
 	if (!ret->kinds)

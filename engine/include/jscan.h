@@ -85,11 +85,6 @@ enum jscan_plan {
 /* jscan_options.jobs: the processors that the process may use, by its affinity and its cgroup. */
 #define JSCAN_JOBS_AUTO UINT32_MAX
 
-/*
- * How an engine is set up. Fill with JSCAN_OPTIONS_INIT, then set what matters: zero always means
- * the default. A structure shorter than the library's is extended with zeros; a longer one whose
- * tail is not zero is refused with -E2BIG.
- */
 /* What reading leaves behind in the kernel's page cache. The bytes are the same. */
 enum jscan_cache {
 	JSCAN_CACHE_KEEP = 0, /* what was read */
@@ -101,6 +96,11 @@ enum jscan_cache {
 			       * read as with JSCAN_CACHE_DROP */
 };
 
+/*
+ * How an engine is set up. Fill with JSCAN_OPTIONS_INIT, then set what matters: zero always means
+ * the default. A structure shorter than the library's is extended with zeros; a longer one whose
+ * tail is not zero is refused with -E2BIG.
+ */
 struct jscan_options {
 	size_t size;             /* sizeof(struct jscan_options) of the caller */
 	uint64_t memory_bytes;   /* budget for file contents, all files together; default: the
