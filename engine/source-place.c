@@ -219,7 +219,8 @@ int source_step_locate(struct source *s)
 			       "no position can be found in its entries");
 		index = walk->backward ? s->chain.count : 0;
 	}
-	if (seeks && !matching && !walk->consumed_offset && e->seek.kind != SEEK_PLACE) {
+	if (seeks && !matching && !walk->consumed_offset &&
+	    seek->kind == (walk->backward ? SEEK_TAIL : SEEK_HEAD)) {
 		/* From an end: the terms' own entries say where that is. */
 		offset = walk->backward ? UINT64_MAX - 1 : 1;
 	} else if (seeks && !matching) {
