@@ -347,11 +347,13 @@ static int engine_turn_round(struct jscan *e)
 	return merge_prepare(&e->merge, e, false);
 }
 
-/* Whether an entry is outside of the bounds, and is to be passed over for that. */
+/* Whether an entry is outside of the bounds, and is to be passed over for that. Of what comes in
+ * while nothing has been found yet, that is what the place to begin at lies behind. */
 static inline bool engine_is_outside(const struct jscan *e, const struct entry_object *entry)
 {
-	return unlikely(e->complete) &&
-	       (entry->realtime < e->since || entry->realtime > e->until);
+	if (unlikely(e->complete))
+		return entry->realtime < e->since || entry->realtime > e->until;
+	return unlikely(e->resumed) && e->yielded == 0 && entry->realtime < e->since;
 }
 
 /* Counts back over the entries that the tail is made of. 0 when done, -EAGAIN. */
