@@ -146,6 +146,7 @@ static void engine_pause(void)
 int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 {
 	unsigned idle = 0;
+	bool waits;
 	int r;
 
 	for (;;) {
@@ -153,6 +154,9 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r != -EAGAIN)
 			return r;
 		engine_read_ahead(e);
+		/* What is waited for may come in the turn, and have been of no interest: a follower's
+		 * events are often about other files. */
+		waits = engine_can_wait(e);
 		r = engine_turn(e, false);
 		if (r == 0) {
 			/* Nothing was there at once: this is going to take time. */
@@ -166,7 +170,8 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r < 0)
 			return r;
 		/* Turn after turn without anything to wait for: nothing will ever come. */
-		idle = r > 0 || e->held_back || engine_can_wait(e) ? 0 : idle + 1;
+		waits = waits || e->held_back || engine_can_wait(e);
+		idle = r > 0 || waits ? 0 : idle + 1;
 		if (idle > 8)
 			return -EDEADLK;
 	}
