@@ -6,7 +6,7 @@ Usage: follow.py JSCAN [ENTRIES]
 Follows files that systemd-journal-remote is writing: 50,000 entries, across rotations that it makes
 itself (its hash tables fill up) and across renames and new files between two runs of it. Every
 entry has to arrive exactly once and in order; how long they took is printed. Then what ends a
-follower: signals, and readers that go away. Skipped where there is no journal-remote. TAP.
+follower: signals, and readers that go away; and where it begins. Skipped where there is no journal-remote. TAP.
 """
 
 import os
@@ -26,9 +26,9 @@ BOOT = '0123456789abcdef' * 2
 PATIENCE = 60
 
 
-def entry(number, unique):
-    """An entry in the export format, with so many values that no other has."""
-    now = time.time_ns() // 1000
+def entry(number, unique, shift=0):
+    """An entry in the export format, with so many values that no other has, some seconds ahead."""
+    now = time.time_ns() // 1000 + shift * 1000000
     lines = [f'__REALTIME_TIMESTAMP={now}', f'__MONOTONIC_TIMESTAMP={number + 1}',
              f'_BOOT_ID={BOOT}', f'_MACHINE_ID={BOOT}', 'SYSLOG_IDENTIFIER=follow',
              f'PRIORITY={number % 8}', f'NUMBER={number}', f'SENT={now}', f'MESSAGE=entry {number}']
@@ -39,10 +39,11 @@ def entry(number, unique):
 class Reader(threading.Thread):
     """A follower that prints in the export format, and what has arrived so far."""
 
-    def __init__(self, jscan, folder, *options):
+    def __init__(self, jscan, folder, *options, only=None):
         super().__init__()
         self.process = subprocess.Popen(
-            [jscan, '-D', folder, '-b', 'all', '-f', '-o', 'export', *options],
+            [jscan, *(['-i', only] if only else ['-D', folder]), '-b', 'all', '-f', '-o', 'export',
+             *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.numbers, self.delays, self.error = [], [], ''
         self.start()
@@ -74,12 +75,12 @@ class Reader(threading.Thread):
         return status
 
 
-def write(path, numbers, unique, pause=0.0):
+def write(path, numbers, unique, pause=0.0, shift=0):
     """Has journal-remote append entries to a file."""
     remote = subprocess.Popen([REMOTE, '--output', path, '-'], stdin=subprocess.PIPE,
                               stderr=subprocess.DEVNULL)
     for number in numbers:
-        remote.stdin.write(entry(number, unique))
+        remote.stdin.write(entry(number, unique, shift))
         if pause:
             remote.stdin.flush()
             time.sleep(pause)
@@ -177,6 +178,30 @@ def idle(tap, jscan, folder):
     check(tap, status == 0, 'a reader that goes away ends it at once', f'status {status}')
 
 
+def begin(tap, jscan, folder):
+    """Where following begins, and what has no part in it."""
+    path = os.path.join(folder, 'remote.journal')
+    write(path, range(10), 1)
+    last = Reader(jscan, folder, '-b', '-n', '0')
+    after = Reader(jscan, folder, '-S', '@%.6f' % (time.time() + 3600))
+    named = Reader(jscan, folder, '-n', '0', '-p', 'debug', only=path)
+    time.sleep(0.5)
+    for _ in range(20): # events one by one, none of which is about the file
+        with open(os.path.join(folder, 'x.journal'), 'ab') as file:
+            file.write(b'x')
+        time.sleep(0.01)
+    write(path, range(10, 20), 1)
+    write(path, range(20, 30), 1, shift=7200)
+    time.sleep(0.5)
+    for reader, first, name in ((last, 10, '-n 0 with matches begins at the end'),
+                                (after, 20, '--since= begins there although it is not there yet'),
+                                (named, 10, 'what happens to other files does no harm')):
+        reader.wait_for(30 - first)
+        status = reader.stop()
+        check(tap, status == 0 and reader.numbers == list(range(first, 30)), name,
+              f'status {status}: {reader.numbers}', reader.error)
+
+
 def wait_for_first(tap, jscan, folder):
     """A folder without files: the first that comes is followed."""
     reader = Reader(jscan, folder)
@@ -200,6 +225,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         measure(tap, jscan, folder, 300)
         idle(tap, jscan, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        begin(tap, jscan, folder)
     with tempfile.TemporaryDirectory() as folder:
         wait_for_first(tap, jscan, folder)
     return tap.end()
