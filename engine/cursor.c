@@ -152,3 +152,15 @@ bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
 	       (!(parts & CURSOR_REALTIME) || seek->realtime == entry->realtime) &&
 	       (!(parts & CURSOR_HASH) || seek->hash == entry->xor_hash);
 }
+
+bool cursor_is_ahead(const struct engine_seek *seek, const struct id128 *seqnum_id,
+		     const struct entry_object *entry)
+{
+	if (seek->kind != SEEK_PLACE)
+		return false;
+	if (seek->has_seqnum && id128_equal(&seek->seqnum_id, seqnum_id))
+		return entry->seqnum < seek->seqnum;
+	if (seek->has_monotonic && id128_equal(&seek->boot_id, &entry->boot_id))
+		return entry->monotonic < seek->monotonic;
+	return seek->has_realtime && entry->realtime < seek->realtime;
+}

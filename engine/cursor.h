@@ -16,4 +16,8 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek);
 bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
 		  const struct entry_object *entry);
 
+/* True if a place to begin at lies ahead of an entry of a file with this sequence number ID. */
+bool cursor_is_ahead(const struct engine_seek *seek, const struct id128 *seqnum_id,
+		     const struct entry_object *entry);
+
 #endif

@@ -154,8 +154,7 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r != -EAGAIN)
 			return r;
 		engine_read_ahead(e);
-		/* What is waited for may come in the turn, and have been of no interest: a follower's
-		 * events are often about other files. */
+		/* It may come in the turn and be of no interest, as a follower's events often are. */
 		waits = engine_can_wait(e);
 		r = engine_turn(e, false);
 		if (r == 0) {

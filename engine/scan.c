@@ -347,13 +347,15 @@ static int engine_turn_round(struct jscan *e)
 	return merge_prepare(&e->merge, e, false);
 }
 
-/* Whether an entry is outside of the bounds, and is to be passed over for that. Of what comes in
- * while nothing has been found yet, that is what the place to begin at lies behind. */
-static inline bool engine_is_outside(const struct jscan *e, const struct entry_object *entry)
+/* Whether an entry is to be passed over for its place, also of what comes in before anything is
+ * found. */
+static inline bool engine_is_outside(const struct jscan *e, const struct source *s)
 {
 	if (unlikely(e->complete))
-		return entry->realtime < e->since || entry->realtime > e->until;
-	return unlikely(e->resumed) && e->yielded == 0 && entry->realtime < e->since;
+		return s->entry.realtime < e->since || s->entry.realtime > e->until;
+	return unlikely(e->resumed) && e->yielded == 0 && !e->last.known &&
+	       (s->entry.realtime < e->since ||
+		cursor_is_ahead(&e->seek, &s->journal.header.seqnum_id, &s->entry));
 }
 
 /* Counts back over the entries that the tail is made of. 0 when done, -EAGAIN. */
@@ -367,7 +369,7 @@ static int engine_skip_tail(struct jscan *e)
 			return r;
 		if (r == 0)
 			break;
-		if (!engine_is_outside(e, &s->entry)) {
+		if (!engine_is_outside(e, s)) {
 			e->skipped_realtime = s->entry.realtime;
 			e->skipped++;
 		}
@@ -523,7 +525,7 @@ void engine_keep_position(struct engine_position *position, const struct source 
  * begins with it. 1: it was one of these. */
 static int engine_pass_over(struct jscan *e, struct source *s)
 {
-	if (engine_is_outside(e, &s->entry)) {
+	if (engine_is_outside(e, s)) {
 		source_consume(s);
 		return 1;
 	}

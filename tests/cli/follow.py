@@ -6,7 +6,8 @@ Usage: follow.py JSCAN [ENTRIES]
 Follows files that systemd-journal-remote is writing: 50,000 entries, across rotations that it makes
 itself (its hash tables fill up) and across renames and new files between two runs of it. Every
 entry has to arrive exactly once and in order; how long they took is printed. Then what ends a
-follower: signals, and readers that go away; and where it begins. Skipped where there is no journal-remote. TAP.
+follower: signals, and readers that go away; and where it begins. Skipped where there is no
+journal-remote. TAP.
 """
 
 import os
@@ -184,9 +185,10 @@ def begin(tap, jscan, folder):
     write(path, range(10), 1)
     last = Reader(jscan, folder, '-b', '-n', '0')
     after = Reader(jscan, folder, '-S', '@%.6f' % (time.time() + 3600))
+    cursor = Reader(jscan, folder, '-c', 't=%x' % ((int(time.time()) + 3600) * 1000000))
     named = Reader(jscan, folder, '-n', '0', '-p', 'debug', only=path)
     time.sleep(0.5)
-    for _ in range(20): # events one by one, none of which is about the file
+    for _ in range(20):  # events one by one, none of which is about the file
         with open(os.path.join(folder, 'x.journal'), 'ab') as file:
             file.write(b'x')
         time.sleep(0.01)
@@ -195,6 +197,7 @@ def begin(tap, jscan, folder):
     time.sleep(0.5)
     for reader, first, name in ((last, 10, '-n 0 with matches begins at the end'),
                                 (after, 20, '--since= begins there although it is not there yet'),
+                                (cursor, 20, 'nor does a cursor that lies ahead show more'),
                                 (named, 10, 'what happens to other files does no harm')):
         reader.wait_for(30 - first)
         status = reader.stop()
