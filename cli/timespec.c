@@ -130,7 +130,7 @@ static int timespan_take(const char **text, uint64_t *usec)
 	/* Numbers without a unit need a blank between them. */
 	if (size == 0 && *p && !strchr(BLANKS, p[-1]))
 		return -EINVAL;
-	r = timespan_add(value, unit, usec);
+	r = value < UINT64_MAX / unit ? timespan_add(value, unit, usec) : -ERANGE;
 	for (uint64_t part = unit / 10; fraction && isdigit((unsigned char)*fraction) && r == 0;
 	     fraction++, part /= 10)
 		r = timespan_add((uint64_t)(*fraction - '0'), part, usec);
@@ -231,7 +231,7 @@ static int zone_offset(const char *text, long *ret_offset)
 	struct tm tm = { 0 };
 	const char *end = strptime(text, "%z", &tm);
 
-	if (!end || *end)
+	if (!end || *end || labs(tm.tm_gmtoff) > 24 * 60 * 60)
 		return -EINVAL;
 	*ret_offset = tm.tm_gmtoff;
 	return 0;
@@ -456,9 +456,13 @@ static bool timespec_ends(const char *text, const char *suffix, size_t *ret_size
 /* What stands without a date and a zone: now, or so long before or after it, or after 1970. */
 static int timespec_parse_simple(const char *text, uint64_t now_usec, uint64_t *ret_usec)
 {
+	const char *space = strrchr(text, ' ');
+	long offset;
 	size_t size;
-	int r;
 
+	/* What looks like an offset is one, although it could be a number with a sign. */
+	if (strchr("+-@", *text) && space && zone_offset(space + 1, &offset) == 0)
+		return -EINVAL;
 	if (strcmp(text, "now") == 0) {
 		*ret_usec = now_usec;
 		return 0;
@@ -466,12 +470,8 @@ static int timespec_parse_simple(const char *text, uint64_t now_usec, uint64_t *
 	if (*text == '+' || *text == '-')
 		return timespec_relative(text + 1, strlen(text + 1), *text == '-', now_usec,
 					 ret_usec);
-	if (*text == '@') {
-		r = timespan_parse(text + 1, ret_usec);
-		if (r == 0 && *ret_usec > TIMESPEC_USEC_MAX && *ret_usec != TIMESPAN_INFINITE)
-			return -ERANGE;
-		return r;
-	}
+	if (*text == '@')
+		return timespan_parse(text + 1, ret_usec);
 	if (timespec_ends(text, " ago", &size))
 		return timespec_relative(text, size, true, now_usec, ret_usec);
 	if (timespec_ends(text, " left", &size))
