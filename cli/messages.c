@@ -109,8 +109,8 @@ static bool message_on_terminal(void)
 	return term && strcmp(term, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-/* Prints the lines of a text, each whole, also where standard error is shared with other
- * writers. */
+/* Prints the lines of a text but for empty ones, each whole, also where standard error is shared
+ * with other writers. */
 __attribute__((format(printf, 2, 0))) static void
 message_print(enum message_level level, const char *format, va_list arguments)
 {
@@ -126,8 +126,8 @@ message_print(enum message_level level, const char *format, va_list arguments)
 	end = message_on_terminal() ? "\r\n" : "\n";
 	fflush(stdout);
 	flockfile(stderr);
-	for (line = text; line; line = line[strcspn(line, "\n")] ? strchr(line, '\n') + 1 : NULL)
-		fprintf(stderr, "%s%.*s%s%s", colour, (int)strcspn(line, "\n"), line,
+	for (line = text; line += strspn(line, "\r\n"), *line; line += strcspn(line, "\r\n"))
+		fprintf(stderr, "%s%.*s%s%s", colour, (int)strcspn(line, "\r\n"), line,
 			*colour ? "\033[0m" : "", end);
 	funlockfile(stderr);
 	free(text);

@@ -60,6 +60,9 @@ class Own(harness.Suite):
         r = self.run('--frosting', environment={'SYSTEMD_COLORS': '1', 'SYSTEMD_LOG_COLOR': '0'})
         self.point('a line without colours', b'\033' not in r.err and
                    b'unrecognized' in r.err, r)
+        r = self.run('-S', '\n1\r\n\n2\n')
+        self.point('a message has no empty lines', r.err ==
+                   b'Failed to parse timestamp: \n1\n2\n', r)
         ends = [int(self.run('-D', self.sample, '-o', 'short-unix', *end).out.split(b'.')[0])
                 for end in (('-n', '+1'), ('-n', '1'))]
         begin, end = (time.strftime('%a %Y-%m-%d %H:%M:%S UTC', time.gmtime(t)) for t in ends)
