@@ -12,6 +12,7 @@
  */
 #include "engine/bounds.h"
 
+#include "engine/cursor.h"
 #include "engine/engine.h"
 
 /* True if the header's ends may be relied on. */
@@ -85,4 +86,13 @@ bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, boo
 		return false;
 	return backward ? h->tail_entry_realtime < seek->realtime
 			: h->head_entry_realtime > seek->realtime;
+}
+
+bool bounds_exclude(const struct jscan *e, const struct source *s)
+{
+	if (e->complete)
+		return s->entry.realtime < e->since || s->entry.realtime > e->until;
+	return e->resumed && e->yielded == 0 && !e->last.known &&
+	       (s->entry.realtime < e->since ||
+		cursor_is_ahead(&e->seek, &s->journal.header.seqnum_id, &s->entry));
 }

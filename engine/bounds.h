@@ -16,4 +16,8 @@ int bounds_place(struct source *s, const struct engine_seek *seek, bool backward
  * need not be known before its turn comes. */
 bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, bool backward);
 
+/* True if the entry at hand is outside of complete bounds; or if it has come in since, before
+ * anything was found, and the place to begin at lies ahead of it. */
+bool bounds_exclude(const struct jscan *e, const struct source *s);
+
 #endif

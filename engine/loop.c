@@ -154,7 +154,7 @@ int engine_wait(struct jscan *e, int (*fn)(struct jscan *e))
 		if (r != -EAGAIN)
 			return r;
 		engine_read_ahead(e);
-		/* It may come in the turn and be of no interest, as a follower's events often are. */
+		/* It may come in the turn and be of no interest: a follower's event. */
 		waits = engine_can_wait(e);
 		r = engine_turn(e, false);
 		if (r == 0) {

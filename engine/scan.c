@@ -347,15 +347,10 @@ static int engine_turn_round(struct jscan *e)
 	return merge_prepare(&e->merge, e, false);
 }
 
-/* Whether an entry is to be passed over for its place, also of what comes in before anything is
- * found. */
+/* Whether an entry is to be passed over for its place. */
 static inline bool engine_is_outside(const struct jscan *e, const struct source *s)
 {
-	if (unlikely(e->complete))
-		return s->entry.realtime < e->since || s->entry.realtime > e->until;
-	return unlikely(e->resumed) && e->yielded == 0 && !e->last.known &&
-	       (s->entry.realtime < e->since ||
-		cursor_is_ahead(&e->seek, &s->journal.header.seqnum_id, &s->entry));
+	return unlikely(e->complete || e->resumed) && bounds_exclude(e, s);
 }
 
 /* Counts back over the entries that the tail is made of. 0 when done, -EAGAIN. */
