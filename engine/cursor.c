@@ -115,6 +115,7 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 {
 	struct engine_seek seek = { .kind = SEEK_PLACE, .set = true };
 	char *part = malloc(strlen(text) + 1);
+	struct engine_seek before;
 	unsigned parts = 0;
 	int r = 0;
 
@@ -122,9 +123,14 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 		return -ENOMEM;
 	while (text && r >= 0) {
 		r = cursor_next_part(&text, part);
+		before = seek;
 		r = r < 0 ? r : cursor_take(part, &seek);
-		if (r > 0)
-			parts |= (unsigned)r;
+		if (r <= 0)
+			continue;
+		/* Of a part that is there twice the last one counts, but an entry must be both. */
+		if (parts & (unsigned)r && memcmp(&before, &seek, sizeof(seek)) != 0)
+			seek.nowhere = true;
+		parts |= (unsigned)r;
 	}
 	free(part);
 	if (r < 0)
@@ -145,7 +151,8 @@ bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
 {
 	unsigned parts = seek->parts;
 
-	return (!(parts & CURSOR_SEQNUM_ID) || id128_equal(&seek->seqnum_id, seqnum_id)) &&
+	return !seek->nowhere &&
+	       (!(parts & CURSOR_SEQNUM_ID) || id128_equal(&seek->seqnum_id, seqnum_id)) &&
 	       (!(parts & CURSOR_SEQNUM) || seek->seqnum == entry->seqnum) &&
 	       (!(parts & CURSOR_BOOT_ID) || id128_equal(&seek->boot_id, &entry->boot_id)) &&
 	       (!(parts & CURSOR_MONOTONIC) || seek->monotonic == entry->monotonic) &&

@@ -44,6 +44,7 @@ struct engine_seek {
 	enum engine_seek_kind kind;
 	bool set;             /* by the caller; else it follows from direction and bounds */
 	bool after;           /* an entry that is exactly there is passed over */
+	bool nowhere;         /* no entry is exactly there: a cursor contradicts itself */
 	bool has_seqnum, has_monotonic, has_realtime, has_hash;
 	struct id128 seqnum_id, boot_id;
 	uint64_t seqnum, monotonic, realtime, hash;

@@ -186,3 +186,35 @@ Test(cursor, a_refused_cursor_leaves_the_result_alone)
 	cr_assert(eq(int, cursor_parse("t=1;x=", &seek), -EINVAL));
 	cr_expect(eq(u64, seek.realtime, 77));
 }
+
+Test(cursor, an_entry_is_both_of_equal_letters)
+{
+	const struct entry_object entry = { .realtime = 7 };
+	struct id128 id = { 0 };
+	struct engine_seek seek;
+
+	cr_assert(eq(int, cursor_parse("t=7;t=7", &seek), 0));
+	cr_expect(cursor_is_at(&seek, &id, &entry));
+	cr_assert(eq(int, cursor_parse("t=5;t=7", &seek), 0));
+	cr_expect(not(cursor_is_at(&seek, &id, &entry)));
+}
+
+Test(cursor, a_place_lies_ahead_of_what_comes_before_it)
+{
+	struct entry_object entry = { .seqnum = 4, .realtime = 9, .monotonic = 3 };
+	struct engine_seek seek;
+	struct id128 id, other = { 0 };
+
+	memcpy(id.bytes, seqnum_id, 16);
+	memcpy(entry.boot_id.bytes, boot_id, 16);
+	cr_assert(eq(int, cursor_parse(S ";i=5;" B ";m=3;t=9", &seek), 0));
+	cr_expect(cursor_is_ahead(&seek, &id, &entry));
+	cr_expect(not(cursor_is_ahead(&seek, &other, &entry)));
+	entry.monotonic = 2;
+	cr_expect(cursor_is_ahead(&seek, &other, &entry));
+	entry.boot_id = other;
+	cr_expect(not(cursor_is_ahead(&seek, &other, &entry)));
+	entry.realtime = 8;
+	cr_expect(cursor_is_ahead(&seek, &other, &entry));
+	cr_expect(not(cursor_is_ahead(&(struct engine_seek){ .kind = SEEK_TAIL }, &id, &entry)));
+}
