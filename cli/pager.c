@@ -122,6 +122,9 @@ void pager_open(const struct settings *settings)
 		return;
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return;
+	if (word && !trusted)
+		message_warning("Unable to parse $SYSTEMD_PAGERSECURE, assuming true: %s",
+				strerror(EINVAL));
 	look_keep();
 	pager_set_variables(settings->seen[OPTION_PAGER_END], secure);
 	name = pager_start(command, trusted, secure, pipes[0]);

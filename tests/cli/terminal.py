@@ -99,6 +99,8 @@ class Terminal(harness.Suite):
         self.point('a dumb terminal has none', got is None and b'\033' not in r.out, r, got)
         r, got = self.page('-D', self.sample, '-n1', SYSTEMD_PAGERSECURE='junk', PATH='/nowhere')
         self.point('one that is not known to be safe is not started', got is None and r.out, r, got)
+        self.point('what says nothing of that is named', b'Unable to parse $SYSTEMD_PAGERSECURE, '
+                   b'assuming true: Invalid argument' in r.out, r, got)
 
     def test_quit(self):
         """Quitting early is no error."""
