@@ -26,7 +26,7 @@ int cursor_file_read(const char *path, char **ret_cursor)
 	if (!f && errno == ENOENT)
 		return 0;
 	if (!f)
-		return message_error("Failed to open cursor file %s: %s", path, strerror(errno));
+		return message_error("Failed to read cursor file %s: %s", path, strerror(errno));
 	errno = 0;
 	size = getline(&line, &capacity, f);
 	error = size < 0 ? errno : 0;

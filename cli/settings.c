@@ -412,7 +412,7 @@ static int settings_apply(struct settings *settings, struct words *words, const 
 	case OPTION_FILE:
 		return settings_file(settings, value);
 	case OPTION_ROOT:
-		settings->root = strcmp(value, "/") == 0 ? NULL : value;
+		settings->root = !*value || strcmp(value, "/") == 0 ? NULL : value;
 		return 1;
 	case OPTION_NAMESPACE:
 		settings->log_namespace = value;

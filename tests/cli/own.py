@@ -60,6 +60,11 @@ class Own(harness.Suite):
         r = self.run('--frosting', environment={'SYSTEMD_COLORS': '1', 'SYSTEMD_LOG_COLOR': '0'})
         self.point('a line without colours', b'\033' not in r.err and
                    b'unrecognized' in r.err, r)
+        r = self.run('--root=', '-D', self.sample, '-n', '1')
+        self.point('no root is none', r.status == 0 and r.out.count(b'\n') == 1, r)
+        r = self.run('-D', self.sample, '--cursor-file', self.sample)
+        self.point('a cursor file that is a folder cannot be read', r.status == 1 and
+                   b'Failed to read cursor file ' in r.err, r)
         r = self.run('-S', '\n1\r\n\n2\n')
         self.point('a message has no empty lines', r.err ==
                    b'Failed to parse timestamp: \n1\n2\n', r)
