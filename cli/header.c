@@ -4,6 +4,7 @@
  * together take. A line is left out where the file's header is too short for what it tells.
  */
 #include <errno.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,11 +66,13 @@ static void header_print_time(const char *title, uint64_t usec)
 	       (unsigned long long)usec);
 }
 
-/* Prints how full a hash table is. */
+/* Prints how full a hash table is: the one number that journalctl writes as the locale does. */
 static void header_print_fill(const char *title, uint64_t count, uint64_t table_bytes)
 {
+	setlocale(LC_NUMERIC, "");
 	printf("%s: %.1f%%\n", title,
 	       100.0 * (double)count / (double)(table_bytes / HASH_ITEM_SIZE));
+	setlocale(LC_NUMERIC, "C");
 }
 
 /* Whether a table is more than three quarters full. */

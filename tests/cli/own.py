@@ -3,6 +3,7 @@
 """Tests of what jscan has and journalctl has not: own.py JSCAN SAMPLE"""
 import fcntl
 import json
+import locale
 import os
 import pty
 import re
@@ -60,6 +61,15 @@ class Own(harness.Suite):
         r = self.run('--frosting', environment={'SYSTEMD_COLORS': '1', 'SYSTEMD_LOG_COLOR': '0'})
         self.point('a line without colours', b'\033' not in r.err and
                    b'unrecognized' in r.err, r)
+        try:  # where there is such a locale
+            locale.setlocale(locale.LC_NUMERIC, 'de_DE.UTF-8')
+        except locale.Error:
+            pass
+        sign = locale.localeconv()['decimal_point'].encode()
+        locale.setlocale(locale.LC_NUMERIC, 'C')
+        r = self.run('-D', self.sample, '--header', environment={'LC_ALL': 'de_DE.UTF-8'})
+        self.point('how full a table is has the decimal sign of the locale', re.search(
+            rb'hash table fill: [0-9]+' + re.escape(sign) + rb'[0-9]%', r.out), r)
         r = self.run('--root=', '-D', self.sample, '-n', '1')
         self.point('no root is none', r.status == 0 and r.out.count(b'\n') == 1, r)
         r = self.run('-D', self.sample, '--cursor-file', self.sample)
