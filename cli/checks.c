@@ -67,7 +67,7 @@ int checks_pass(const struct settings *settings)
 				     "--cursor-file=, and --after-cursor=.");
 	if (seen[OPTION_FOLLOW] && seen[OPTION_REVERSE])
 		return message_error("Please specify either --reverse or --follow, not both.");
-	if (settings->action == ACTION_SHOW && settings->lines_first &&
+	if (summary_takes_matches(settings->action) && settings->lines_first &&
 	    (seen[OPTION_REVERSE] || seen[OPTION_FOLLOW]))
 		return message_error("--lines=+N is unsupported when --reverse or --follow is "
 				     "specified.");

@@ -458,5 +458,7 @@ int show_prepare(struct archive *archive)
 		return r;
 	r = show_position(&show);
 	free(show.kept_cursor);
+	if (r >= 0 && archive->settings->lines == 0) /* which show_position() leaves to others */
+		r = jscan_set_limit(archive->engine, 0);
 	return r < 0 ? r : 1;
 }
