@@ -267,7 +267,7 @@ static char *summary_reason(const struct jscan_explain_file *file)
 		fputs("outside of the bounds", f);
 		break;
 	case JSCAN_VERDICT_WAITS:
-		fputs("begins later, not looked into before its turn", f);
+		fputs("comes later by its header, not looked into before its turn", f);
 		break;
 	case JSCAN_VERDICT_TERM:
 		missing = shown_text(file->missing ? file->missing : "", file->missing_size);

@@ -97,17 +97,20 @@ static void match(struct jscan *engine, const char *text)
 }
 
 /* What -u UNIT adds. */
-static void match_unit(struct jscan *engine)
+static void match_unit(struct jscan *engine, const char *unit)
 {
 	static const char *const pairs[][2] = {
-		{ "_SYSTEMD_UNIT=dbus.service", NULL },
-		{ "UNIT=dbus.service", "_SYSTEMD_CGROUP=/init.scope" },
-		{ "OBJECT_SYSTEMD_UNIT=dbus.service", "_UID=0" },
-		{ "COREDUMP_UNIT=dbus.service", "MESSAGE_ID=fc2e22bc6ee647b6b90729ab34a250b1" },
+		{ "_SYSTEMD_UNIT", NULL },
+		{ "UNIT", "_SYSTEMD_CGROUP=/init.scope" },
+		{ "OBJECT_SYSTEMD_UNIT", "_UID=0" },
+		{ "COREDUMP_UNIT", "MESSAGE_ID=fc2e22bc6ee647b6b90729ab34a250b1" },
 	};
 
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		jscan_match(engine, pairs[i][0], strlen(pairs[i][0]));
+		char text[300];
+
+		snprintf(text, sizeof(text), "%s=%s", pairs[i][0], unit);
+		jscan_match(engine, text, strlen(text));
 		if (pairs[i][1])
 			jscan_match(engine, pairs[i][1], strlen(pairs[i][1]));
 		jscan_match_or(engine);
@@ -133,7 +136,7 @@ Test(index, the_status_of_a_unit_takes_few_waves_and_little_of_the_archive)
 
 	cr_assert(eq(int, jscan_newest_boot(engine, 0, &boot), 1));
 	match_boot(engine, &boot);
-	match_unit(engine);
+	match_unit(engine, "dbus.service");
 	jscan_set_tail(engine, 10);
 	expect_texts(collect(engine, DRIVE_NEXT),
 		     strdup("17500 17550 17600 17650 17700 17750 17800 17850 17900 17950"),
@@ -146,6 +149,35 @@ Test(index, the_status_of_a_unit_takes_few_waves_and_little_of_the_archive)
 	cr_expect(eq(u64, stats.files_pruned, FILES - BOOT_FILES));
 	cr_expect(lt(u64, stats.reads, 4 * FILES));
 	cr_expect(lt(u64, stats.bytes_read, bytes / 4));
+	jscan_free(engine);
+}
+
+/* The same of an archive that is there already: JSCAN_TEST_BOOTS=FOLDER, JSCAN_TEST_UNIT=UNIT. */
+Test(index, the_status_of_a_unit_in_a_named_archive_takes_few_waves)
+{
+	struct jscan_options options = JSCAN_OPTIONS_INIT;
+	struct jscan_stats stats = { .size = sizeof(stats) };
+	const char *boots = getenv("JSCAN_TEST_BOOTS"), *unit = getenv("JSCAN_TEST_UNIT");
+	struct jscan *engine;
+	jscan_id boot;
+
+	if (!boots)
+		cr_skip_test("JSCAN_TEST_BOOTS is not set");
+	options.queue_depth = 4096;
+	cr_assert(eq(int, jscan_new(&options, &engine), 0));
+	engine_set_io(engine, &io_method_fault, &fault);
+	cr_assert(eq(int, jscan_add_directory(engine, boots, 0), 0));
+	cr_assert(eq(int, jscan_newest_boot(engine, 0, &boot), 1));
+	match_boot(engine, &boot);
+	match_unit(engine, unit ? unit : "nginx.service");
+	jscan_set_tail(engine, 10);
+	free(collect(engine, DRIVE_NEXT));
+	jscan_get_stats(engine, &stats);
+	printf("# %lu waves, %lu reads, %lu bytes, %lu entries\n", (unsigned long)fault.waves,
+	       (unsigned long)stats.reads, (unsigned long)stats.bytes_read,
+	       (unsigned long)stats.entries);
+	cr_expect(gt(u64, stats.entries, 0), "the unit has said something in the last boot");
+	cr_expect(le(u64, fault.waves, 15), "%lu waves", (unsigned long)fault.waves);
 	jscan_free(engine);
 }
 
