@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Sinks of the command line: --sink=NAME[,OPTION=VALUE...][:WHERE], NAME being an output mode,
- * "split", or the path of a shared object.
+ * "split", the path of a shared object, or the name of one that is installed.
  *
  * What is written to a file or a descriptor is opened here, once the journals are open, so that a
  * command line that is wrong destroys nothing; the library writes to it. A journal is never
@@ -18,6 +18,8 @@
 #include "messages.h"
 #include "sinks.h"
 #include "values.h"
+
+#define SINK_PATH_SIZE 4096
 
 /* ---- parsing ----------------------------------------------------------------------------- */
 
@@ -151,6 +153,28 @@ static int sinks_complete(struct sink_spec *spec)
 	return spec->level && spec->compression != JSCAN_COMPRESSION_ZSTD ? -EINVAL : 0;
 }
 
+/* Takes a name for that of a shared object that comes with the program, if there is one. */
+static int sinks_find_module(struct sink_spec *spec)
+{
+	const char *folder = getenv("JSCAN_SINKS");
+	char path[SINK_PATH_SIZE];
+	char *copy;
+	int size;
+
+	if (!folder || !*folder)
+		folder = SINK_FOLDER;
+	size = snprintf(path, sizeof(path), "%s/%s.so", folder, spec->name);
+	if (!*spec->name || size >= (int)sizeof(path) || access(path, F_OK) < 0)
+		return -EINVAL;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	free(spec->name);
+	spec->name = copy;
+	spec->kind = SINK_MODULE;
+	return 0;
+}
+
 /* Parses NAME[,OPTION=VALUE...][:WHERE]. */
 static int sinks_parse(struct sink_spec *spec, const char *text)
 {
@@ -164,8 +188,8 @@ static int sinks_parse(struct sink_spec *spec, const char *text)
 		spec->kind = SINK_MODULE;
 	else if (strcmp(spec->name, "split") == 0)
 		spec->kind = SINK_SPLIT;
-	else
-		r = jscan_mode_parse(spec->name, &spec->mode);
+	else if (jscan_mode_parse(spec->name, &spec->mode) < 0)
+		r = sinks_find_module(spec);
 	for (text += size; *text == ',' && r == 0; text += size) {
 		text++;
 		size = strcspn(text, ",:");

@@ -70,7 +70,7 @@ _jscan_values() {
         if [[ $2 == */* ]]; then
             _jscan_offer_paths -f "$2"
         else
-            _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable\nsplit' "$2"
+            _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable\nsplit\nsqlite' "$2"
         fi ;;
     -p | --priority) _jscan_offer "$levels" "$2" ;;
     --facility) _jscan_offer_item "$(_jscan_ask --facility=help)" "$2" ;;
