@@ -4,6 +4,7 @@
  * say beside the entries. How an entry gets to them is in drive.c.
  */
 #include "engine/drive.h"
+#include "engine/output-sink.h"
 
 /* All threads together remember so much of shared data objects: a part of the budget, within
  * reason, on top of it. */
@@ -38,6 +39,7 @@ static void drive_choose_filter(struct jscan *e)
 	static const size_t sizes[] = { 8, 9 };
 	bool coloured = false, plain = e->sinks.count > 0;
 
+	e->messages_only = false;
 	e->filter = (struct reader_filter){ .wants = drive_wants, .userdata = e };
 	for (size_t i = 0; i < e->sinks.count; i++) {
 		const struct sink *sink = e->sinks.sinks[i];
@@ -53,6 +55,9 @@ static void drive_choose_filter(struct jscan *e)
 	if (plain)
 		e->filter = (struct reader_filter){ .first_only = true, .count = coloured ? 2 : 1,
 						    .names = names, .sizes = sizes };
+	e->messages_only = plain && !coloured && e->sinks.count == 1 && !e->grep && !e->follow &&
+			   e->sinks.sinks[0]->built_in &&
+			   !e->sinks.sinks[0]->built_in->boot_lines;
 }
 
 /* What a thread may remember of shared data objects. */

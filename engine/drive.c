@@ -261,6 +261,36 @@ static void drive_count(struct jscan *e)
 	e->shown++;
 }
 
+/*
+ * Loads, formats and goes past the next reference, where an entry is its message and all is as it
+ * should be. 1; 0 with nothing done otherwise; an error of the sink.
+ */
+static inline int drive_message(struct jscan *e)
+{
+	struct sink *sink = e->sinks.sinks[0];
+	struct batch_ref *ref = &e->batch.refs[e->batch.at];
+	struct source *s = ref->source;
+	struct reader *reader = &e->reader;
+	int r;
+
+	if (unlikely(s->state != SOURCE_OPEN || s->turn != e->turns))
+		return 0;
+	drive_prefetch(&e->batch);
+	r = reader_load(reader, &s->journal, &s->window, s->file, &ref->entry, &e->filter);
+	if (unlikely(r < 0 || reader->damage_count)) {
+		s->window.want_count = 0;
+		return 0;
+	}
+	if (likely(reader->field_count) &&
+	    unlikely(output_message(reader->fields, &sink->buffer.bytes) < 0))
+		return 0;
+	e->stats.entries++;
+	e->shown++;
+	drive_advance(e);
+	return likely(sink->buffer.bytes.size < SINK_WRITE_BYTES) || (r = sink_write(sink)) == 0 ?
+		       1 : r;
+}
+
 /* An entry that jscan_next() has handed out is done with: what follows goes on behind it. */
 static void drive_settle(struct jscan *e)
 {
@@ -279,6 +309,16 @@ int drive_batch(struct jscan *e, unsigned max)
 		return r < 0 ? r : 0;
 	r = drive_fill(e, max);
 	while (r > 0 && e->batch.at < e->batch.count) {
+		if (e->messages_only && likely(!e->batch.loaded && e->batch.sink == 0)) {
+			r = drive_message(e);
+			if (unlikely(r < 0))
+				return r;
+			if (likely(r > 0)) {
+				if (unlikely(atomic_load_explicit(&e->stop, memory_order_relaxed)))
+					return 0;
+				continue;
+			}
+		}
 		if (!e->batch.loaded) {
 			r = drive_load(e);
 			if (r < 0)

@@ -139,6 +139,7 @@ struct jscan {
 	struct reader reader;
 	struct output_cache cache;
 	struct reader_filter filter; /* what the sinks need of an entry */
+	bool messages_only;      /* one sink, to which an entry is its message: output_message() */
 	struct jscan_entry entry; /* handed out by jscan_next() and to sinks */
 	bool has_previous;
 	struct id128 previous_boot_id;

@@ -267,6 +267,7 @@ int merge_refresh(struct merge *m, struct jscan *e)
 {
 	uint32_t kept = 0, count = m->stale_count;
 
+	m->run_limit = 0;
 	if (unlikely(count >= MERGE_STALE_MANY)) {
 		int r = engine_wave(e, source_step_next, merge_wants_candidate);
 
@@ -371,6 +372,45 @@ static void merge_note_copies(struct merge *m, const struct jscan *e, const stru
 		merge_note_copy(m, e, s, group->items[m->ties[i]].number);
 }
 
+/* The number from which on a source that is the heap's first, and no other, may be so no more. */
+static uint64_t merge_run_limit(const struct merge *m, const struct source *s)
+{
+	const struct merge_lane *lane = &m->lanes[m->lane_of[s->number]];
+	uint64_t limit = lane->at + 1 < lane->count ? lane->limit : UINT64_MAX;
+
+	for (uint32_t i = 1; i < m->heap.count && i < 3; i++)
+		limit = m->heap.items[i].first < limit ? m->heap.items[i].first : limit;
+	return limit;
+}
+
+/*
+ * One more of the source that was yielded last, which nothing else comes before: most steps of a
+ * scan over files that follow each other. NULL: it takes a closer look.
+ */
+static inline struct source *merge_run(struct merge *m, struct jscan *e)
+{
+	struct source *s = e->sources[m->heap.items[0].number];
+	uint64_t first;
+	int r;
+
+	if (unlikely(m->stale_count != 1 || m->stale[0] != s->number || s != m->last_source ||
+		     s->candidate != CANDIDATE_UNKNOWN || s->state != SOURCE_OPEN ||
+		     s->turn != e->turns || !s->walk.located))
+		return NULL;
+	r = source_step_candidate(s);
+	if (unlikely(r <= 0)) {
+		s->window.want_count = 0;
+		return NULL; /* it is tried again */
+	}
+	first = s->key.seqnum ^ merge_flip(m);
+	if (unlikely(first >= m->run_limit))
+		return NULL;
+	m->heap.items[0].first = first;
+	m->hits++;
+	m->heap_steps++;
+	return s;
+}
+
 /* The heap's first, if it is the fold's, else the fold's. NULL: the fold has to take over. */
 static struct source *merge_choose(struct merge *m, struct jscan *e)
 {
@@ -387,6 +427,8 @@ static struct source *merge_choose(struct merge *m, struct jscan *e)
 			merge_note_copies(m, e, s, count);
 		m->hits++;
 		m->heap_steps++;
+		if (m->mode == MERGE_SEQNUM && !count && !m->unbounded)
+			m->run_limit = merge_run_limit(m, s);
 		return s;
 	}
 	if (m->mode == MERGE_SEQNUM || ++m->misses > MERGE_MISSES_MAX + m->hits)
@@ -403,6 +445,15 @@ int merge_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 {
 	if (unlikely(m->at_place))
 		return merge_pop_at_place(m, e, ret_source);
+	if (likely(m->run_limit)) {
+		struct source *s = merge_run(m, e);
+
+		if (likely(s)) {
+			m->last = s->key;
+			*ret_source = s;
+			return 1;
+		}
+	}
 	for (;;) {
 		struct source *s;
 		int r;

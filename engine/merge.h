@@ -54,6 +54,8 @@ struct merge {
 	uint32_t *clock_at;
 	uint32_t *clock_group_of;
 	uint32_t *ties;            /* scratch: positions in a heap */
+	uint64_t run_limit;        /* MERGE_SEQNUM: below it the source that was yielded last goes
+				    * on being the least; 0: not known */
 	uint64_t hits, misses;     /* how often the heap's first was the fold's, or not certainly */
 	uint32_t *best;            /* MERGE_FOLD: number of the best of each prefix, or nowhere */
 	uint64_t *hashes;          /* MERGE_FOLD: of the candidates; 0: none */

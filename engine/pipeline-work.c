@@ -78,6 +78,14 @@ static int work_format(struct pipeline *p, struct pipeline_place *place, struct 
 	return 0;
 }
 
+/* Keeps the damage met in the entry that a batch is at: the engine's thread tells of it. */
+static inline void work_note_damage(struct pipeline_batch *b, const struct reader *reader)
+{
+	for (unsigned i = 0; i < reader->damage_count; i++)
+		b->damage[b->damage_count++] =
+			(struct pipeline_damage){ b->done, reader->damage[i] };
+}
+
 /* Loads and formats the next entry of a batch. 0, or why not. */
 static enum pipeline_stop work_entry(struct pipeline *p, struct pipeline_place *place,
 				     struct pipeline_batch *b, bool current)
@@ -100,13 +108,21 @@ static enum pipeline_stop work_entry(struct pipeline *p, struct pipeline_place *
 	}
 	if (unlikely(r < 0))
 		return PIPELINE_REFUSE;
+	if (p->engine->messages_only) {
+		struct pipeline_part *part = &b->parts[0];
+
+		if (reader->field_count &&
+		    unlikely(output_message(reader->fields, &part->buffer.bytes) < 0))
+			return PIPELINE_REFUSE;
+		part->ends[b->done] = (uint32_t)part->buffer.bytes.size;
+		work_note_damage(b, reader);
+		return PIPELINE_COMPLETE;
+	}
 	entry_view(&place->entry, p->engine, s, &ref->entry, reader);
 	place->entry.cache = place->cache;
 	if (unlikely(work_format(p, place, b) < 0))
 		return PIPELINE_REFUSE;
-	for (unsigned i = 0; i < reader->damage_count; i++)
-		b->damage[b->damage_count++] =
-			(struct pipeline_damage){ b->done, reader->damage[i] };
+	work_note_damage(b, reader);
 	return PIPELINE_COMPLETE;
 }
 

@@ -404,7 +404,7 @@ static inline void reader_skim_first(struct reader *r, const struct journal *j, 
 /*
  * reader_load() for the first field of one name: what plain cat needs, of nearly every entry. True
  * if the entry has been dealt with; false, with nothing done, where anything is out of the
- * ordinary: bytes that are lacking, damage, a compressed payload, an entry of very many items.
+ * ordinary: bytes that are lacking, damage, a payload that is costly to decode, very many items.
  */
 static inline bool reader_load_first(struct reader *r, const struct journal *j, struct window *w,
 				     uint32_t file, const struct entry_object *entry,
@@ -422,7 +422,7 @@ static inline bool reader_load_first(struct reader *r, const struct journal *j, 
 		uint64_t offset = entry_item(j, items, i), key = shared_key(file, offset);
 		struct output_field *field = &r->fields[0];
 		const struct shared_item *item = NULL;
-		struct payload_view view;
+		struct payload_view view, text;
 
 		if (entry->offset - offset >= READER_NEW_BYTES && likely(key))
 			item = shared_find(&r->shared, key);
@@ -434,16 +434,23 @@ static inline bool reader_load_first(struct reader *r, const struct journal *j, 
 			*field = (struct output_field){ item->bytes, item->size, item->name_size,
 							item->traits };
 		} else {
-			if (unlikely(object_payload(j, w, offset, &view) < 0 || view.compression ||
+			if (unlikely(object_payload(j, w, offset, &view) < 0 ||
 				     !reader_look(r, view.size, entry, &room)))
 				return false;
-			if (!reader_begins(&view, filter->names[0], filter->sizes[0])) {
+			text = view;
+			if (view.compression &&
+			    payload_decode_small(r->decoder, view.compression, view.bytes,
+						 view.size, &text.bytes, &text.size) < 0)
+				return false;
+			if (!reader_begins(&text, filter->names[0], filter->sizes[0])) {
+				if (unlikely(view.compression))
+					payload_decoder_reset(r->decoder);
 				if (key)
 					reader_remember(r, key, j, &view, false,
 							&(struct output_field){ 0 });
 				continue;
 			}
-			*field = (struct output_field){ view.bytes, view.size,
+			*field = (struct output_field){ text.bytes, text.size,
 							(uint32_t)filter->sizes[0] - 1, 0 };
 			if (key)
 				reader_remember(r, key, j, &view, true, field);

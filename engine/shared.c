@@ -114,7 +114,7 @@ static bool shared_half_grow(struct shared_half *half, uint64_t bytes_max)
 							  SHARED_SLOTS_MIN - 1 };
 	uint64_t bytes = (more.mask + 1) * sizeof(*half->items);
 
-	if (half->items && half->count < (half->mask + 1) / 4 * 3)
+	if (half->items && half->count < (half->mask + 1) / 2)
 		return true;
 	if (half->bytes + bytes - (half->items ? bytes / 2 : 0) > bytes_max)
 		return false;

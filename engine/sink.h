@@ -12,7 +12,7 @@
 #include "jscan.h"
 
 /* A sink's bytes are handed on when there are this many ... */
-#define SINK_WRITE_BYTES (1u << 20)
+#define SINK_WRITE_BYTES (256u << 10)
 /* ... and its buffer is kept for reuse if it is no larger than this. */
 #define SINK_BUFFER_KEEP_BYTES (4u << 20)
 

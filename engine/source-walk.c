@@ -14,7 +14,7 @@
 #include "engine/source.h"
 
 /* How many entries ahead of the walk the processor is told of one. */
-#define SOURCE_PREFETCH 6u
+#define SOURCE_PREFETCH 16u
 /*
  * Entries do not overlap, so all of a file's together are no larger than the file. A hostile file's
  * can be: each may claim the rest of the file as its items, and reading them all would take

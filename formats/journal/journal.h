@@ -267,6 +267,15 @@ int payload_decode(struct payload_decoder *decoder, uint8_t compression, const u
 		   uint64_t size, const uint8_t **ret_bytes, uint64_t *ret_size);
 
 /*
+ * The same for a payload that is cheap to decode, for those who would look at its first bytes and
+ * then decode it. -EOPNOTSUPP, with nothing done, for all others, for any that cannot be decoded,
+ * and before the first of payload_decode().
+ */
+int payload_decode_small(struct payload_decoder *decoder, uint8_t compression,
+			 const uint8_t *bytes, uint64_t size, const uint8_t **ret_bytes,
+			 uint64_t *ret_size);
+
+/*
  * Tests whether the payload begins with PREFIX (at most PAYLOAD_PREFIX_MAX bytes), decoding no more
  * than needed. 1 yes, 0 no. Any failure to decode is -EBADMSG.
  */

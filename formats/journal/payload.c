@@ -45,6 +45,9 @@
 
 #define PAYLOAD_LZ4_HEADER_SIZE 8u
 
+/* What is no larger is decoded sooner than looked at. */
+#define PAYLOAD_SMALL_BYTES (UINT64_C(64) << 10)
+
 struct payload_decoder {
 	uint64_t limit_bytes;
 	uint8_t *arena;      /* NULL until something is decoded */
@@ -396,6 +399,30 @@ int payload_decode(struct payload_decoder *d, uint8_t compression, const uint8_t
 	out.size = (out.size + PAYLOAD_ALIGNMENT - 1) & ~(uint64_t)(PAYLOAD_ALIGNMENT - 1);
 	d->position += out.size < out.room ? out.size : out.room;
 	return r;
+}
+
+/* By zstd, which is what the writer uses, straight into the arena. */
+int payload_decode_small(struct payload_decoder *d, uint8_t compression, const uint8_t *bytes,
+			 uint64_t size, const uint8_t **ret_bytes, uint64_t *ret_size)
+{
+	uint64_t room = d->arena_size - d->position;
+	size_t n;
+
+	if (compression != OBJECT_ZSTD || size == 0 || !d->arena || !d->zstd ||
+	    ZSTD_getFrameContentSize(bytes, size) > PAYLOAD_SMALL_BYTES)
+		return -EOPNOTSUPP;
+	if (room > PAYLOAD_SMALL_BYTES)
+		room = PAYLOAD_SMALL_BYTES;
+	n = ZSTD_decompressDCtx(d->zstd, d->arena + d->position, room, bytes, size);
+	if (d->touched < d->position + room)
+		d->touched = d->position + room;
+	if (ZSTD_isError(n))
+		return -EOPNOTSUPP;
+	*ret_bytes = d->arena + d->position;
+	*ret_size = n;
+	n = (n + PAYLOAD_ALIGNMENT - 1) & ~(size_t)(PAYLOAD_ALIGNMENT - 1);
+	d->position += n < room ? n : room;
+	return 0;
 }
 
 /* Decodes as many bytes as the prefix has, into a place of their own. */

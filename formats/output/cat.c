@@ -73,6 +73,20 @@ static bool cat_is_repeated(const char *const *list, size_t index)
 	return false;
 }
 
+int output_message(const struct output_field *message, struct output_buffer *b)
+{
+	struct text_view value = field_value(message);
+
+	if (unlikely(!output_reserve(b, value.size + 1 + VEC16_SLACK))) {
+		b->failed = false;
+		return -ENOMEM;
+	}
+	short_copy(b->bytes + b->size, value.bytes, value.size);
+	b->bytes[b->size + value.size] = '\n';
+	b->size += value.size + 1;
+	return 0;
+}
+
 /* Appends an entry. */
 void cat_entry(const struct output_options *options, const struct output_entry *entry,
 	       struct output_buffer *b)

@@ -194,6 +194,10 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 		 struct output_previous *previous, const struct output_entry *entry,
 		 struct output_buffer *buffer);
 
+/* What output_entry() does for cat without colours or listed fields, where the first MESSAGE has
+ * been found. 0, or -ENOMEM with BUFFER as it was. */
+int output_message(const struct output_field *message, struct output_buffer *buffer);
+
 /*
  * True if the mode needs the fields of an entry that are called NAME (SIZE bytes); the others need
  * not be decoded. verbose and export need every field without a '=' too, and every invalid name,

@@ -33,6 +33,40 @@ Test(cat, message_is_printed_raw)
 	cr_expect(eq(mem, printed, expected));
 }
 
+Test(cat, a_message_that_was_found_is_printed_as_its_entry_is)
+{
+	static char text[300] = "MESSAGE=";
+
+	for (size_t size = 8; size < sizeof(text); size++) {
+		struct output_field field = { (const uint8_t *)text, size, 7, 0 };
+		struct output_buffer buffer = { 0 };
+		struct cr_mem printed, expected;
+
+		print_bytes(&p, text, size);
+		expected.data = print_entry(&p);
+		expected.size = p.buffer.size;
+		cr_assert(eq(int, output_message(&field, &buffer), 0));
+		printed.data = buffer.bytes;
+		printed.size = buffer.size;
+		cr_expect(eq(mem, printed, expected), "%zu", size);
+		output_buffer_done(&buffer);
+		p.entry.field_count = 0;
+		text[size] = (char)('a' + size % 26);
+	}
+}
+
+Test(cat, a_message_beyond_the_limit_leaves_the_buffer_as_it_was)
+{
+	static char text[9000] = "MESSAGE=";
+	const struct output_field field = { (const uint8_t *)text, sizeof(text), 7, 0 };
+	struct output_buffer buffer = { .limit = 5000 };
+
+	cr_expect(eq(int, output_message(&field, &buffer), -ENOMEM));
+	cr_expect(eq(u64, buffer.size, 0));
+	cr_expect(not(buffer.failed));
+	output_buffer_done(&buffer);
+}
+
 Test(cat, empty_message_is_an_empty_line)
 {
 	print_field(&p, "MESSAGE=");

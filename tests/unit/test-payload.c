@@ -389,6 +389,41 @@ Test(payload, plain_one_is_its_own_result)
 	payload_decoder_free(d);
 }
 
+FORM_PARAMETERS(small_one_is_decoded_at_once_or_not_at_all)
+{
+	static const size_t sizes[] = { 200, 60000, 100000 };
+	struct payload_decoder *d = decoder_new(MIB);
+
+	for (unsigned i = 0; i < 3; i++) {
+		bool small = form->compression == OBJECT_ZSTD && !form->without_size && i < 2;
+		uint8_t *text = text_new(sizes[i]);
+		size_t packed_size;
+		uint8_t *packed = packed_new(form, text, sizes[i], &packed_size);
+		const uint8_t *bytes;
+		uint64_t size, position;
+
+		cr_assert(eq(int, payload_decode(d, form->compression, packed, packed_size, &bytes,
+						 &size), 0));
+		position = payload_decoder_position(d);
+		cr_assert(eq(int, payload_decode_small(d, form->compression, packed, packed_size,
+						       &bytes, &size), small ? 0 : -EOPNOTSUPP));
+		if (small) {
+			cr_expect(eq(u64, size, sizes[i]));
+			cr_expect(memcmp(bytes, text, sizes[i]) == 0);
+			cr_expect(ge(u64, payload_decoder_position(d), position + size));
+		}
+		payload_decoder_rewind(d, position);
+		cr_expect(eq(int, payload_decode_small(d, form->compression, packed,
+						       packed_size / 2, &bytes, &size),
+			     -EOPNOTSUPP), "cut short");
+		cr_expect(eq(u64, payload_decoder_position(d), position));
+		payload_decoder_reset(d);
+		free(packed);
+		free(text);
+	}
+	payload_decoder_free(d);
+}
+
 Test(payload, rewind_forgets_what_came_after)
 {
 	struct payload_decoder *d = decoder_new(MIB);
