@@ -69,13 +69,21 @@ uint64_t drive_share_bytes(const struct jscan *e)
 	return bytes / e->options.jobs;
 }
 
+/* Whether what export prints of fields is worth remembering: there is nothing else to print. */
+bool drive_prints_leads(const struct jscan *e)
+{
+	const struct output_options *o = e->sinks.count == 1 ? e->sinks.sinks[0]->output : NULL;
+
+	return o && o->mode == OUTPUT_EXPORT && !o->fields;
+}
+
 /* Runs begin of all sinks, once. */
 int drive_begin(struct jscan *e)
 {
 	if (e->sinks_begun)
 		return 0;
 	drive_choose_filter(e);
-	reader_share(&e->reader, drive_share_bytes(e));
+	reader_share(&e->reader, drive_share_bytes(e), drive_prints_leads(e));
 	e->has_previous = false; /* what was read before the sinks began is not theirs */
 	for (size_t i = 0; i < e->sinks.count; i++) {
 		struct sink *sink = e->sinks.sinks[i];

@@ -431,7 +431,7 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 		return -EINVAL;
 	if (!e->filter.all) {
 		e->filter = (struct reader_filter){ .all = true };
-		reader_share(&e->reader, drive_share_bytes(e));
+		reader_share(&e->reader, drive_share_bytes(e), false);
 	}
 	drive_settle(e);
 	if (e->foreign) {

@@ -30,6 +30,9 @@ int drive_next_step(struct jscan *engine);
 /* What a thread may remember of shared data objects. */
 uint64_t drive_share_bytes(const struct jscan *engine);
 
+/* Whether readers are to remember what export prints. */
+bool drive_prints_leads(const struct jscan *engine);
+
 /* Runs begin of all sinks, once. */
 int drive_begin(struct jscan *engine);
 

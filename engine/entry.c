@@ -69,6 +69,7 @@ void entry_view(struct jscan_entry *view, struct jscan *engine, const struct sou
 	       sizeof(view->info.seqnum_id.bytes));
 	view->fields = reader->fields;
 	view->field_count = reader->field_count;
+	view->lead = reader->lead;
 	view->engine = engine;
 	view->grep_begin = view->grep_end = 0;
 	view->only = NULL;
@@ -279,6 +280,7 @@ int jscan_entry_dup(const struct jscan_entry *entry, struct jscan_entry **ret_en
 	memcpy(bytes, entry->info.path, path_size);
 	copy->info.path = (const char *)bytes;
 	copy->fields = fields;
+	copy->lead = (struct output_lead){ NULL, 0, 0 };
 	copy->engine = NULL;
 	*ret_entry = copy;
 	return 0;

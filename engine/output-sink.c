@@ -81,6 +81,7 @@ int output_sink_print(const struct output_sink *o, const struct jscan_entry *ent
 		.xor_hash = entry->info.hash,
 		.fields = entry->fields,
 		.field_count = entry->field_count,
+		.lead = entry->lead,
 		.match_begin = entry->grep_begin,
 		.match_end = entry->grep_end,
 		.incomplete = entry->incomplete,

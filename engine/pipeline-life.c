@@ -184,7 +184,7 @@ bool pipeline_engage(struct jscan *e)
 	}
 	p = e->pipeline;
 	for (unsigned i = 0; i + 1 < e->options.jobs; i++)
-		reader_share(&p->readers[i], drive_share_bytes(e));
+		reader_share(&p->readers[i], drive_share_bytes(e), drive_prints_leads(e));
 	p->running = true;
 	p->error = 0;
 	p->filled = e->stats.entries;

@@ -15,18 +15,20 @@
 #define PREFIX_REPLACED_PART 16u
 
 #define PREFIX_SLOT_BYTES (sizeof(struct prefix) + sizeof(struct prefix_known))
+#define PREFIX_SLOT_BYTES_LEAD (PREFIX_SLOT_BYTES + PREFIX_LEAD_BYTES)
 
 _Static_assert(sizeof(struct prefix) == 128, "two cache lines");
 
-void prefix_init(struct prefix_table *t, uint64_t bytes_max)
+void prefix_init(struct prefix_table *t, uint64_t bytes_max, bool leads)
 {
-	*t = (struct prefix_table){ .bytes_max = bytes_max, .empty = true };
+	*t = (struct prefix_table){ .bytes_max = bytes_max, .has_leads = leads, .empty = true };
 }
 
 void prefix_done(struct prefix_table *t)
 {
 	free(t->slots);
 	free(t->known);
+	free(t->leads);
 	*t = (struct prefix_table){ .empty = true };
 }
 
@@ -40,20 +42,26 @@ void prefix_clear(struct prefix_table *t)
 /* Makes the table one of COUNT slots, all free. False if it may not be, or there is no memory. */
 static bool prefix_resize(struct prefix_table *t, size_t count)
 {
+	uint8_t (*leads)[PREFIX_LEAD_BYTES] = NULL;
 	struct prefix_known *known;
 	struct prefix *slots;
 
-	if (count > t->bytes_max / PREFIX_SLOT_BYTES)
+	if (count > t->bytes_max / (t->has_leads ? PREFIX_SLOT_BYTES_LEAD : PREFIX_SLOT_BYTES))
 		return false;
 	slots = aligned_alloc(64, count * sizeof(*slots));
 	known = malloc(count * sizeof(*known));
-	if (!slots || !known) {
+	if (t->has_leads)
+		leads = malloc(count * sizeof(*leads));
+	if (!slots || !known || (t->has_leads && !leads)) {
 		free(slots);
 		free(known);
+		free(leads);
 		return false;
 	}
 	free(t->slots);
 	free(t->known);
+	free(t->leads);
+	t->leads = leads;
 	for (size_t i = 0; i < count; i++)
 		slots[i].key = 0;
 	t->slots = slots;
@@ -78,6 +86,21 @@ static bool prefix_grow(struct prefix_table *t)
 	return true;
 }
 
+/* Adds what export prints of a beginning's last field, if the lead goes so far and that is text. */
+static void prefix_extend_lead(const struct prefix_table *t, const struct prefix *p,
+			       const struct prefix_known *known, struct prefix_sum *sum)
+{
+	size_t size;
+
+	if (!t->has_leads || sum->lead_fields + 1 != sum->fields ||
+	    !output_export_line(&known->fields[sum->fields - 1],
+				t->leads[p - t->slots] + sum->lead_size,
+				PREFIX_LEAD_BYTES - sum->lead_size, &size))
+		return;
+	sum->lead_fields++;
+	sum->lead_size += (uint32_t)size;
+}
+
 void prefix_learn(struct prefix_table *t, struct shared *shared, uint32_t file, uint64_t key,
 		  const uint8_t *items, uint32_t matched, uint64_t count)
 {
@@ -93,6 +116,7 @@ void prefix_learn(struct prefix_table *t, struct shared *shared, uint32_t file, 
 		return; /* it was lost as the table grew */
 	t->replaced += p->key && p->key != key;
 	p->key = key;
+	p->worth = 0;
 	p->count = count < PREFIX_ITEMS_MAX ? (uint32_t)count : PREFIX_ITEMS_MAX;
 	memcpy(p->items, items, p->count * PREFIX_ITEM_SIZE);
 	if (matched)
@@ -107,6 +131,7 @@ void prefix_learn(struct prefix_table *t, struct shared *shared, uint32_t file, 
 			sum.keep += item->size + (uint32_t)sizeof(*known->fields);
 			known->fields[sum.fields++] = (struct output_field){
 				item->bytes, item->size, item->name_size, item->traits };
+			prefix_extend_lead(t, p, known, &sum);
 		}
 		known->sums[i] = sum;
 	}

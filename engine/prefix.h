@@ -22,18 +22,22 @@
 /* Items of a beginning: with key and count two cache lines. What follows is looked at by itself. */
 #define PREFIX_ITEMS_MAX 28u
 #define PREFIX_ITEM_SIZE 4u /* files that are not compact have none */
+#define PREFIX_WORTH_MAX 4u
+/* What may be kept of the printed form of a beginning. */
+#define PREFIX_LEAD_BYTES 1024u
 
 /* What the items up to one amount to, that one included. */
 struct prefix_sum {
 	uint32_t look;   /* cost of looking at them */
 	uint32_t keep;   /* ... and of keeping those that are wanted */
 	uint32_t fields; /* how many are wanted */
+	uint32_t lead_fields, lead_size; /* how many of these, and bytes, are in the lead */
 };
 
 struct prefix {
 	uint64_t key;   /* shared_key() of the item by which it is found; 0: the slot is free */
 	uint32_t count; /* of items */
-	uint32_t unused;
+	uint32_t worth; /* how often it may be passed over before another takes its place */
 	uint8_t items[PREFIX_ITEMS_MAX * PREFIX_ITEM_SIZE];
 };
 
@@ -46,6 +50,8 @@ struct prefix_known {
 struct prefix_table {
 	struct prefix *slots;
 	struct prefix_known *known; /* by slot */
+	uint8_t (*leads)[PREFIX_LEAD_BYTES]; /* by slot: what export prints of it; or NULL */
+	bool has_leads;
 	size_t mask;                /* slots - 1 */
 	uint64_t bytes_max;
 	uint64_t found, replaced;   /* since the table has grown */
@@ -53,8 +59,8 @@ struct prefix_table {
 };
 
 /* A table of BYTES_MAX at most; too few for any: one that keeps nothing. It takes memory when
- * something is learnt. */
-void prefix_init(struct prefix_table *t, uint64_t bytes_max);
+ * something is learnt. With LEADS what export prints of a beginning is kept too. */
+void prefix_init(struct prefix_table *t, uint64_t bytes_max, bool leads);
 void prefix_done(struct prefix_table *t);
 
 /* Forgets everything. */
@@ -91,14 +97,37 @@ static inline struct prefix_known *prefix_known(const struct prefix_table *t,
 	return &t->known[p - t->slots];
 }
 
+/* What export prints of the items up to one with SUM, as far as that is kept. */
+static inline struct output_lead prefix_lead(const struct prefix_table *t, const struct prefix *p,
+					     const struct prefix_sum *sum)
+{
+	if (!t->has_leads)
+		return (struct output_lead){ NULL, 0, 0 };
+	return (struct output_lead){ t->leads[p - t->slots], sum->lead_size, sum->lead_fields };
+}
+
+/* A beginning has been found, and MATCHED items of it. */
+static inline void prefix_note_found(struct prefix *p, uint32_t matched)
+{
+	if (matched == p->count && p->worth < PREFIX_WORTH_MAX)
+		p->worth++;
+}
+
 /* Whether an entry of which MATCHED items are a slot's beginning, and COUNT items are known, had
- * better take the place of it: if it is longer, or the slot's is of other entries. */
-static inline bool prefix_is_better(const struct prefix *p, uint64_t key, uint32_t matched,
+ * better take the place of it: if it is longer, or the slot's is of other entries; but not at once,
+ * since learning costs more than a few looks. */
+static inline bool prefix_is_better(struct prefix *p, uint64_t key, uint32_t matched,
 				    uint64_t count)
 {
-	if (!p || p->key != key)
+	if (!p || !p->key)
 		return count >= 2;
-	return count > matched && (count > p->count || matched < p->count / 2);
+	if (p->key == key && (count <= matched ||
+			      (count <= p->count && matched >= p->count / 2)))
+		return false;
+	if (count < 2 || p->worth == 0)
+		return count >= 2;
+	p->worth--;
+	return false;
 }
 
 /*

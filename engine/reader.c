@@ -48,11 +48,11 @@ void reader_done(struct reader *r)
 	*r = (struct reader){ 0 };
 }
 
-void reader_share(struct reader *r, uint64_t bytes_max)
+void reader_share(struct reader *r, uint64_t bytes_max, bool leads)
 {
 	shared_done(&r->shared);
 	prefix_done(&r->prefixes);
-	prefix_init(&r->prefixes, bytes_max / READER_PREFIX_PART);
+	prefix_init(&r->prefixes, bytes_max / READER_PREFIX_PART, leads);
 	shared_init(&r->shared, bytes_max - bytes_max / READER_PREFIX_PART);
 }
 
@@ -377,10 +377,12 @@ static inline uint32_t reader_begin(struct reader *r, uint64_t key, const uint8_
 		     r->field_capacity < PREFIX_ITEMS_MAX))
 		return 0;
 	r->prefixes.found++;
+	prefix_note_found(p, n);
 	room->look_bytes -= sum->look;
 	room->keep_bytes -= sum->keep;
 	memcpy(r->fields, known->fields, sum->fields * sizeof(*r->fields));
 	r->field_count = sum->fields;
+	r->lead = prefix_lead(&r->prefixes, p, sum);
 	return n;
 }
 
@@ -397,8 +399,10 @@ static inline void reader_skim_first(struct reader *r, const struct journal *j, 
 	*at = matched;
 	reader_skim(r, j, file, entry, items, count, filter, room, at);
 	if (unlikely(*at > matched) && key &&
-	    prefix_is_better(prefix_slot(&r->prefixes, key), key, matched, *at))
+	    prefix_is_better(prefix_slot(&r->prefixes, key), key, matched, *at)) {
 		prefix_learn(&r->prefixes, &r->shared, file, key, items, matched, *at);
+		r->lead = (struct output_lead){ NULL, 0, 0 }; /* it may be somewhere else now */
+	}
 }
 
 /*
@@ -470,6 +474,7 @@ int reader_load(struct reader *r, const struct journal *j, struct window *w, uin
 	bool lacking = false, skims = file && r->bytes_max / READER_LARGE_MAX > READER_SKIM_MIN;
 
 	r->field_count = 0;
+	r->lead = (struct output_lead){ NULL, 0, 0 };
 	r->damage_count = 0;
 	payload_decoder_reset(r->decoder);
 	if (unlikely(shared_turn(&r->shared, entry->n_items)))

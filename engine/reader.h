@@ -42,6 +42,7 @@ struct reader {
 	struct prefix_table prefixes; /* ... and of how entries begin */
 	struct output_field *fields;
 	size_t field_count, field_capacity;
+	struct output_lead lead;  /* of the fields, where the table keeps leads */
 	uint64_t bytes_max;       /* of one entry's fields; the rest is left out */
 	bool *has;                /* reader_matches(): which terms the entry holds */
 	size_t has_capacity;
@@ -53,8 +54,9 @@ int reader_init(struct reader *r, uint64_t decode_bytes_max, uint64_t entry_byte
 void reader_done(struct reader *r);
 
 /* Remembers what is learnt about shared data objects, in BYTES_MAX at most. What was remembered
- * before is forgotten: call it again when the filter changes. */
-void reader_share(struct reader *r, uint64_t bytes_max);
+ * before is forgotten: call it again when the filter changes. With LEADS what export prints of the
+ * fields that entries begin with is remembered too. */
+void reader_share(struct reader *r, uint64_t bytes_max, bool leads);
 
 /*
  * Loads the fields of an entry: 0, -EAGAIN (wants in W), -ENOMEM. Damaged fields are left out and

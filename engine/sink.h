@@ -24,6 +24,7 @@ struct jscan_entry {
 	struct jscan_entry_info info;
 	const struct output_field *fields;
 	size_t field_count;
+	struct output_lead lead; /* of the reader that it is a view of */
 	void *owned;          /* of jscan_entry_dup(): fields, bytes and path in one allocation */
 	struct jscan *engine; /* borrowed ones: for what is still to be loaded */
 	size_t grep_begin, grep_end; /* of the match in MESSAGE; 0, 0 without a pattern */

@@ -83,12 +83,33 @@ static void export_header(const struct output_entry *entry, struct output_buffer
 	b->size = (size_t)(to - b->bytes);
 }
 
+bool output_export_line(const struct output_field *f, uint8_t *to, size_t room, size_t *ret_size)
+{
+	const uint32_t traits = OUTPUT_TRAIT_NAMED | OUTPUT_TRAIT_LINE;
+
+	*ret_size = 0;
+	if (field_is(f, "_BOOT_ID"))
+		return true;
+	if ((f->traits & traits) != traits || f->size >= room)
+		return false;
+	memcpy(to, f->bytes, f->size);
+	to[f->size] = '\n';
+	*ret_size = f->size + 1;
+	return true;
+}
+
 /* Appends an entry. */
 void export_entry(const struct output_options *options, const struct output_entry *entry,
 		  struct output_buffer *b)
 {
+	size_t first = 0;
+
 	export_header(entry, b);
-	for (size_t i = 0; i < entry->field_count; i++) {
+	if (entry->lead.fields && !options->fields) {
+		output_bytes(b, entry->lead.bytes, entry->lead.size);
+		first = entry->lead.fields;
+	}
+	for (size_t i = first; i < entry->field_count; i++) {
 		const struct output_field *f = &entry->fields[i];
 
 		if (field_is(f, "_BOOT_ID"))

@@ -79,6 +79,13 @@ struct output_field {
 /* The traits of a field, but for OUTPUT_TRAIT_SLACK. Those that are given are not looked at. */
 uint32_t output_traits(const struct output_field *field);
 
+/* What export prints of an entry's first fields: see output_export_line(). */
+struct output_lead {
+	const uint8_t *bytes;
+	uint32_t size;
+	uint32_t fields; /* 0: nothing is known */
+};
+
 /* An entry to print. Everything is borrowed. */
 struct output_entry {
 	uint64_t seqnum;
@@ -89,6 +96,7 @@ struct output_entry {
 	struct id128 seqnum_id;
 	const struct output_field *fields; /* in enumeration order */
 	size_t field_count;
+	struct output_lead lead;
 	uint64_t match_begin;              /* what a pattern matches in the first MESSAGE; */
 	uint64_t match_end;                /* 0, 0 without a pattern */
 	bool incomplete;                   /* fields are missing that cannot be read */
@@ -197,6 +205,13 @@ int output_entry(const struct output_options *options, struct output_cache *cach
 /* What output_entry() does for cat without colours or listed fields, where the first MESSAGE has
  * been found. 0, or -ENOMEM with BUFFER as it was. */
 int output_message(const struct output_field *message, struct output_buffer *buffer);
+
+/*
+ * Writes what export prints of a field where that is known from the field alone: it is named, and
+ * text of one line. FIELD has its traits. False if not, or if that takes more than ROOM bytes.
+ */
+bool output_export_line(const struct output_field *field, uint8_t *to, size_t room,
+			size_t *ret_size);
 
 /*
  * True if the mode needs the fields of an entry that are called NAME (SIZE bytes); the others need

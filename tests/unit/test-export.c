@@ -44,6 +44,49 @@ Test(export, stored_boot_id_is_left_out)
 	EXPECT_ENTRY("_BOOT_IDS=other\n\n");
 }
 
+Test(export, a_lead_is_what_its_fields_are_printed_as)
+{
+	static const char *const texts[] = { "B=2", "_BOOT_ID=stored", "A=\xc3\xa9 = x", "C=\t" };
+	uint8_t lead[64];
+	size_t size = 0, added;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct output_field field = { (const uint8_t *)texts[i], strlen(texts[i]), 0, 0 };
+
+		field.name_size = (uint32_t)strcspn(texts[i], "=");
+		field.traits = output_traits(&field);
+		print_field(&p, texts[i]);
+		cr_assert(output_export_line(&field, lead + size, sizeof(lead) - size, &added));
+		size += added;
+		if (i != 1)
+			cr_expect(not(output_export_line(&field, lead, field.size, &added)),
+				  "no room");
+	}
+	print_field(&p, "D=last");
+	EXPECT_ENTRY("B=2\nA=\xc3\xa9 = x\nC=\t\nD=last\n\n");
+	for (uint32_t fields = 0; fields <= 4; fields++) {
+		static const uint32_t sizes[] = { 0, 4, 4, 13, 17 };
+
+		p.entry.lead = (struct output_lead){ lead, sizes[fields], fields };
+		EXPECT_ENTRY("B=2\nA=\xc3\xa9 = x\nC=\t\nD=last\n\n");
+	}
+}
+
+Test(export, what_is_binary_or_has_no_name_is_in_no_lead)
+{
+	static const char *const texts[] = { "A=b\nc", "a=b", "A", "A=\xff" };
+	uint8_t lead[64];
+	size_t size;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct output_field field = { (const uint8_t *)texts[i], strlen(texts[i]), 0, 0 };
+
+		field.name_size = (uint32_t)strcspn(texts[i], "=");
+		field.traits = output_traits(&field);
+		cr_expect(not(output_export_line(&field, lead, sizeof(lead), &size)), "%u", i);
+	}
+}
+
 Test(export, tab_stays_text)
 {
 	print_field(&p, "A=b\tc");

@@ -13,7 +13,7 @@ static struct prefix_table table;
 static void setup(void)
 {
 	shared_init(&shared, 1 << 20);
-	prefix_init(&table, 64 << 20);
+	prefix_init(&table, 64 << 20, true);
 }
 
 static void teardown(void)
@@ -33,6 +33,7 @@ static void make_items(uint8_t *items, uint32_t first, uint32_t count)
 		uint64_t key = shared_key(1, (uint64_t)(first + i) * 8);
 		const struct shared_item item = {
 			.key = key, .stored_size = first + i, .name_size = 1, .size = 3,
+			.traits = first + i < 1000 ? OUTPUT_TRAIT_NAMED | OUTPUT_TRAIT_LINE : 0,
 			.bytes = (first + i) % 2 ? NULL : (const uint8_t *)"A=b" };
 
 		memcpy(items + i * PREFIX_ITEM_SIZE, &offset, sizeof(offset));
@@ -98,7 +99,7 @@ Test(prefix, sums_and_fields_are_those_of_the_items)
 Test(prefix, what_is_longer_or_another_entrys_is_better)
 {
 	uint8_t items[20 * PREFIX_ITEM_SIZE];
-	const struct prefix *p;
+	struct prefix *p;
 
 	make_items(items, 10, 20);
 	cr_expect(not(prefix_is_better(NULL, 7, 0, 1)), "one item alone is not worth a slot");
@@ -110,6 +111,42 @@ Test(prefix, what_is_longer_or_another_entrys_is_better)
 	cr_expect(not(prefix_is_better(p, 7, 8, 10)), "no longer");
 	cr_expect(prefix_is_better(p, 7, 4, 6), "of what is kept less than half is the same");
 	cr_expect(not(prefix_is_better(p, 7, 4, 4)), "nothing new is known");
+}
+
+Test(prefix, what_is_found_often_is_not_replaced_at_once)
+{
+	uint8_t items[20 * PREFIX_ITEM_SIZE];
+	struct prefix *p;
+
+	make_items(items, 10, 20);
+	prefix_learn(&table, &shared, 1, 7, items, 0, 10);
+	p = prefix_slot(&table, 7);
+	prefix_note_found(p, 9);
+	cr_expect(prefix_is_better(p, 7, 9, 11), "it was found in part only");
+	for (unsigned i = 0; i < 3 * PREFIX_WORTH_MAX; i++)
+		prefix_note_found(p, 10);
+	for (unsigned i = 0; i < PREFIX_WORTH_MAX; i++)
+		cr_expect(not(prefix_is_better(p, 7, 9, 11)));
+	cr_expect(prefix_is_better(p, 7, 9, 11));
+}
+
+Test(prefix, the_lead_goes_as_far_as_fields_are_text)
+{
+	uint8_t items[12 * PREFIX_ITEM_SIZE];
+	const struct prefix *p;
+	struct output_lead lead;
+
+	make_items(items, 990, 12);
+	prefix_learn(&table, &shared, 1, 7, items, 0, 4);
+	prefix_learn(&table, &shared, 1, 7, items, 4, 12);
+	p = prefix_slot(&table, 7);
+	lead = prefix_lead(&table, p, &prefix_known(&table, p)->sums[6]);
+	cr_expect(eq(u32, lead.fields, 4));
+	cr_expect(eq(u32, lead.size, 16));
+	cr_expect(memcmp(lead.bytes, "A=b\nA=b\nA=b\nA=b\n", 16) == 0);
+	lead = prefix_lead(&table, p, &prefix_known(&table, p)->sums[11]);
+	cr_expect(eq(u32, prefix_known(&table, p)->sums[11].fields, 6));
+	cr_expect(eq(u32, lead.fields, 5), "the field at 1000 is not");
 }
 
 Test(prefix, a_cleared_table_finds_nothing_until_it_learns_again)
@@ -138,12 +175,12 @@ Test(prefix, the_table_grows_within_its_limit_while_too_much_is_replaced)
 	cr_expect(le(u64, (table.mask + 1) * sizeof(struct prefix), 64 << 20));
 
 	prefix_done(&table);
-	prefix_init(&table, 1000);
+	prefix_init(&table, 1000, false);
 	prefix_learn(&table, &shared, 1, 7, items, 0, 4);
 	cr_expect(eq(u32, match(7, items, 4), 0), "too little for a table");
 
 	prefix_done(&table);
-	prefix_init(&table, 1 << 20);
+	prefix_init(&table, 1 << 20, false);
 	for (uint64_t key = 1; key < 100000; key++)
 		prefix_learn(&table, &shared, 1, key, items, 0, 4);
 	cr_expect(le(u64, (table.mask + 1) * (sizeof(struct prefix) + sizeof(struct prefix_known)),
