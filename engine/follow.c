@@ -131,7 +131,7 @@ void follow_keep_open(struct source *s)
 	    s->journal.header.state == JOURNAL_STATE_ARCHIVED ||
 	    f->kept_count >= e->options.files_open_max / 2)
 		return;
-	s->given_fd = s->image.file.fd;
+	s->given_fd = s->open_op.file.fd;
 	s->take_fd = true;
 	assert(e->open_count > 0);
 	e->open_count--;

@@ -35,6 +35,8 @@ static bool source_header_again(struct source *s, const uint8_t *bytes, uint64_t
 {
 	struct stat st;
 
+	if (!s->image_there)
+		return source_open_image(s) == 0;
 	if (++s->header_tries >= HEADER_TRIES)
 		return false;
 	if (size > HEADER_STATE && bytes[HEADER_STATE] == JOURNAL_STATE_ARCHIVED)

@@ -18,8 +18,6 @@
 #include "engine/grep-scan.h"
 #include "engine/unpack.h"
 
-/* Blocks of files up to 4 GiB are 4 KiB, so that a probe costs little; beyond, states would cost
- * more than they save. */
 #define SOURCE_BLOCK_SHIFT 12u
 #define SOURCE_BLOCK_SHIFT_LARGE 16u
 
@@ -117,6 +115,45 @@ static void source_adopt_unpacked(struct source *s)
 	s->unpacked_fd = -1;
 }
 
+/* Whether the first bytes may come with the open file: where reads are neither seen to nor counted.
+ */
+static bool source_may_read_head(const struct jscan *e)
+{
+	return e->options.cache == JSCAN_CACHE_KEEP && !e->options.limit_rate && !e->trace_handler;
+}
+
+/* Whether they are there, and all that is needed of the file for now. */
+static bool source_has_head(const struct source *s)
+{
+	const struct io_op *op = &s->open_op;
+	uint64_t size = op->stat.size_bytes < sizeof(s->head) ? op->stat.size_bytes :
+							       sizeof(s->head);
+
+	return !s->header_known && s->given_fd < 0 && op->buffer && size > 0 &&
+	       (uint64_t)op->result == size && packed_recognise(s->head, size) == PACKED_NONE;
+}
+
+int source_open_image(struct source *s)
+{
+	/* Blocks of files up to 4 GiB are 4 KiB, so that a probe costs little; beyond, states would
+	 * cost more than they save. */
+	unsigned shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE
+								  : SOURCE_BLOCK_SHIFT;
+	int r = image_open(&s->engine->pool, &s->image, &s->open_op.file, s->stat.size_bytes,
+			   shift, s);
+
+	if (r < 0) {
+		source_fail(s, JSCAN_REASON_OPEN, r, "no address space is left for it");
+		return r;
+	}
+	s->image_there = true;
+	s->window.run_begin = s->window.run_end = 0; /* the head's bytes are not the image's */
+	if (s->header_known)
+		source_read_directly(s);
+	source_refresh_window(s);
+	return 0;
+}
+
 /* Begins to open a source. */
 static int source_open(struct source *s)
 {
@@ -154,6 +191,10 @@ static int source_open(struct source *s)
 	}
 	source_set_state(s, SOURCE_OPENING);
 	s->open_op = (struct io_op){ .kind = IO_OPEN, .path = s->path };
+	if (!s->header_known && source_may_read_head(e)) {
+		s->open_op.buffer = s->head;
+		s->open_op.size_bytes = sizeof(s->head);
+	}
 	io_submit(&e->io, &s->open_op);
 	return -EAGAIN;
 }
@@ -209,8 +250,6 @@ void source_opened(struct source *s)
 {
 	struct jscan *e = s->engine;
 	struct io_op *op = &s->open_op;
-	unsigned shift;
-	int r;
 
 	assert(s->state == SOURCE_OPENING);
 	if ((op->result == -EMFILE || op->result == -ENFILE) && e->open_count > 1) {
@@ -251,35 +290,22 @@ void source_opened(struct source *s)
 	s->stat = op->stat;
 	if (e->options.cache != JSCAN_CACHE_KEEP && !s->unpacked)
 		io_file_drop(&e->io, &op->file, s->given_fd < 0);
-	shift = s->stat.size_bytes > (UINT64_C(4) << 30) ? SOURCE_BLOCK_SHIFT_LARGE
-							 : SOURCE_BLOCK_SHIFT;
-	r = image_open(&e->pool, &s->image, &op->file, s->stat.size_bytes, shift, s);
-	if (r < 0) {
-		if (s->given_fd < 0)
-			close(op->file.fd);
-		source_forget_open(s);
-		source_fail(s, JSCAN_REASON_OPEN, r, "no address space is left for it");
-		source_wake(s);
-		return;
-	}
-	s->image_there = true;
-	if (s->header_known)
-		source_read_directly(s);
 	s->streaming = false;
 	s->window.run_begin = s->window.run_end = 0;
 	source_set_state(s, SOURCE_OPEN);
-	source_refresh_window(s);
+	if (source_has_head(s))
+		source_refresh_window(s);
+	else
+		source_open_image(s);
 	source_wake(s);
 }
 
 void source_close(struct source *s)
 {
-	struct io_file file = s->image.file;
-
 	if (s->state == SOURCE_CLOSED || s->state == SOURCE_FAILED)
 		return;
-	assert(s->image_there);
-	if (image_close(&s->image) == -EAGAIN) {
+	assert(s->image_there || s->state == SOURCE_OPEN);
+	if (s->image_there && image_close(&s->image) == -EAGAIN) {
 		if (s->state != SOURCE_CLOSING)
 			source_set_state(s, SOURCE_CLOSING);
 		return;
@@ -287,7 +313,7 @@ void source_close(struct source *s)
 	s->image_there = false;
 	s->streaming = false;
 	if (s->given_fd < 0)
-		close(file.fd);
+		close(s->open_op.file.fd);
 	source_forget_open(s);
 	source_set_state(s, s->error ? SOURCE_FAILED : SOURCE_CLOSED);
 	source_wake(s);
@@ -314,7 +340,7 @@ void source_fail(struct source *s, enum jscan_reason reason, int error, const ch
 		problem_report(s, reason, error, 0, detail);
 		s->engine->stats.files_failed++;
 	}
-	if (!s->image_there)
+	if (s->state == SOURCE_CLOSED || s->state == SOURCE_OPENING)
 		source_set_state(s, SOURCE_FAILED);
 	else if (s->refs == 0)
 		source_close(s);
@@ -359,13 +385,22 @@ void source_refresh_window(struct source *s)
 	struct window *w = &s->window;
 	uint64_t evictions = s->engine->pool.statistics.blocks_evicted;
 
+	s->turn = s->engine->turns;
+	w->want_count = 0;
+	if (!s->image_there) {
+		w->base = s->head;
+		w->blocks = NULL;
+		w->size_bytes = s->stat.size_bytes;
+		w->whole = false;
+		w->run_begin = 0;
+		w->run_end = (uint64_t)s->open_op.result;
+		return;
+	}
 	w->base = s->image.base;
 	w->blocks = s->image.blocks;
 	w->size_bytes = s->image.size_bytes;
 	w->block_shift = s->image.block_shift;
 	w->whole = s->image.whole;
-	w->want_count = 0;
-	s->turn = s->engine->turns;
 	if (s->engine->trace_handler) {
 		/* Every look leaves a mark, for the trace to collect. */
 		w->whole = false;
@@ -410,6 +445,11 @@ int source_try(struct source *s, source_step_fn step)
 	}
 	if (s->state != SOURCE_OPEN)
 		return -EAGAIN;
+	if (!s->image_there && step != source_step_header) {
+		r = source_open_image(s);
+		if (r < 0)
+			return r;
+	}
 	if (s->turn != s->engine->turns)
 		source_refresh_window(s);
 	for (;;) {

@@ -24,7 +24,8 @@ struct invocations_walk;
 enum source_state {
 	SOURCE_CLOSED,  /* no descriptor and no image: before the first open, or parked */
 	SOURCE_OPENING, /* the open is the kernel's; ends with its completion */
-	SOURCE_OPEN,    /* the image is there, no needed read is in flight: steps may run */
+	SOURCE_OPEN,    /* no needed read is in flight: steps may run. There may be no image yet:
+			 * then only the first bytes are there, for source_step_header() */
 	SOURCE_WAITING, /* needed reads are in flight; ends when the image is ready */
 	SOURCE_CLOSING, /* the image waits for its last reads */
 	SOURCE_FAILED,  /* the file cannot be used: for good */
@@ -86,6 +87,7 @@ struct source {
 	struct io_stat stat;
 	struct image image;
 	bool image_there;
+	uint8_t head[HEADER_SIZE_MAX]; /* the first bytes, as opening has brought them */
 	struct journal journal;
 	/* of a follower: see follow.c */
 	uint64_t snapshot;       /* entries that the header had when it was read last */
@@ -167,6 +169,9 @@ static inline void source_commit(struct source *s)
 		s->pinned = false;
 	}
 }
+
+/* Has the step that runs read from an image, where there was none yet. 0 or why that failed. */
+int source_open_image(struct source *s);
 
 /* Brings the window up to date with the image. Every step begins with it. */
 void source_refresh_window(struct source *s);

@@ -169,7 +169,9 @@ static void uring_prepare(struct uring_state *s, struct io_op *op)
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&s->ring);
 
 	assert(sqe);
-	if (op->kind == IO_OPEN)
+	if (op->kind == IO_OPEN && op->file.fd >= 0)
+		io_uring_prep_read(sqe, op->file.fd, op->buffer, op->size_bytes, 0);
+	else if (op->kind == IO_OPEN)
 		io_uring_prep_openat(sqe, AT_FDCWD, op->path, io_open_flags(op), 0);
 	else if (op->kind == IO_POLL)
 		io_uring_prep_poll_add(sqe, op->file.fd, op->events);
@@ -211,6 +213,16 @@ static void uring_fill(struct io *io, bool *ret_left)
 		uring_prepare(s, container_of(list_pop(&io->polls), struct io_op, link));
 }
 
+/* Whether a file that has been opened is read from now. */
+static bool uring_reads_head(struct io *io, struct io_op *op)
+{
+	if (!op->buffer || op->result < 0 || io->draining ||
+	    !io_probe_nowait(io, op->file.fd, op->stat.device))
+		return false;
+	io->statistics.reads++;
+	return true;
+}
+
 /* Takes the result of one attempt: the operation is complete, or goes round again. */
 static void uring_take(struct io *io, struct io_op *op, int raw)
 {
@@ -224,8 +236,15 @@ static void uring_take(struct io *io, struct io_op *op, int raw)
 	}
 	list_remove(&op->link);
 	s->flying_count--;
-	if (op->kind == IO_OPEN) {
+	if (op->kind == IO_OPEN && op->file.fd >= 0) {
+		op->result = raw > 0 ? raw : 0; /* what is wrong shows when it is read anew */
+		complete = true;
+	} else if (op->kind == IO_OPEN) {
 		complete = io_open_step(op, raw);
+		if (complete && uring_reads_head(io, op)) {
+			list_append(&s->again, &op->link);
+			return;
+		}
 	} else {
 		enum io_step step = io_read_step(op, raw);
 
@@ -402,7 +421,8 @@ static int uring_turn(struct io *io, bool wait, uint64_t timeout_usec)
 		if (!s->dead)
 			uring_reap(io);
 		/* Attempts that go round again are no completions. */
-	} while (r == 0 && wait && list_is_empty(&io->done) && io_can_wait(io));
+	} while (r == 0 && list_is_empty(&io->done) &&
+		 (wait ? io_can_wait(io) : !s->dead && !list_is_empty(&s->again)));
 
 	/* What goes round again, or is read here, waits for a turn, not for the kernel. */
 	if (left || !list_is_empty(&s->again))
@@ -440,7 +460,7 @@ static void uring_cancel(struct io *io)
 	while ((node = list_pop(&s->again))) {
 		struct io_op *op = container_of(node, struct io_op, link);
 
-		op->result = -ECANCELED;
+		op->result = op->kind == IO_OPEN && op->file.fd >= 0 ? 0 : -ECANCELED;
 		io_complete(io, op);
 	}
 	if (s->dead || list_is_empty(&s->flying))

@@ -197,8 +197,10 @@ void io_complete(struct io *io, struct io_op *op)
 	io->in_flight--;
 	if (op->kind == IO_READ && op->progress > 0)
 		io->statistics.bytes_read += op->progress;
-	if (op->kind == IO_OPEN && op->result == 0)
+	if (op->kind == IO_OPEN && op->result >= 0) {
 		op->file.nowait = io_probe_nowait(io, op->file.fd, op->stat.device);
+		io->statistics.bytes_read += (uint64_t)op->result;
+	}
 	list_append(&io->done, &op->link);
 }
 
@@ -324,9 +326,9 @@ void io_open_sync(struct io_op *op)
 
 void io_do_sync(struct io *io, struct io_op *op)
 {
-	if (op->kind == IO_OPEN)
+	if (op->kind == IO_OPEN && op->file.fd < 0)
 		io_open_sync(op);
-	else
+	else if (op->kind == IO_READ)
 		io_read_whole(op);
 	io_complete(io, op);
 }

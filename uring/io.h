@@ -32,7 +32,7 @@ enum io_method_id {
 };
 
 enum io_kind {
-	IO_OPEN, /* path -> file, with its stat */
+	IO_OPEN, /* path -> file, with its stat, and perhaps its first bytes -> buffer */
 	IO_READ, /* file, offset, size -> buffer */
 	IO_POLL, /* file -> which of events are there: see io_submit() */
 };
@@ -64,13 +64,14 @@ struct io_op {
 	struct io_stat stat;     /* IO_OPEN: result */
 	struct io_file file;     /* IO_OPEN: result; IO_READ: argument, of which nowait, uncached
 				  * and direct may be cleared */
-	uint8_t *buffer;         /* IO_READ */
+	uint8_t *buffer;         /* IO_READ; IO_OPEN: for the first bytes, or NULL */
 	uint64_t offset;
-	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB */
+	uint32_t size_bytes;     /* IO_READ: 1 to 1 GiB; IO_OPEN: room in the buffer */
 	bool async;              /* to the kernel's workers at once: submitting must not sleep */
 	uint32_t events;         /* IO_POLL: those of poll(2); POLLERR and POLLHUP always count */
-	int32_t result;          /* bytes read (short: end of file), 0 of IO_OPEN, events that are
-				  * there of IO_POLL, negative errno */
+	int32_t result;          /* bytes read (short: end of file), of IO_OPEN too, where it may be
+				  * 0 although there are some; events that are there of IO_POLL;
+				  * negative errno */
 	uint32_t progress;       /* private: bytes read so far */
 	unsigned retries;        /* private: EAGAIN met */
 	uint64_t drop_pieces;    /* private: see io-cache.c */
