@@ -39,11 +39,10 @@ static int fields_look_up(struct source *s, struct listing *l)
 	return 0;
 }
 
-/* Shows the value in a data object, or counts it. 0, 1, or an error. */
-static int fields_show_value(struct source *s, struct listing *l, const struct data_object *data)
+int fields_payload(struct source *s, uint64_t offset, const uint8_t **ret_bytes, uint64_t *ret_size)
 {
-	uint64_t offset = data->offset;
 	struct payload_decoder *decoder = s->engine->reader.decoder;
+	const struct listing *l = &s->engine->listing;
 	struct payload_view view;
 	int r = object_payload(&s->journal, &s->window, offset, &view);
 
@@ -59,11 +58,23 @@ static int fields_show_value(struct source *s, struct listing *l, const struct d
 	if (view.size <= l->name_size || view.bytes[l->name_size] != '=' ||
 	    memcmp(view.bytes, l->name, l->name_size) != 0)
 		return -EBADMSG;
+	*ret_bytes = view.bytes + l->name_size + 1;
+	*ret_size = view.size - l->name_size - 1;
+	return 0;
+}
+
+/* Shows the value in a data object, or counts it. 0, 1, or an error. */
+static int fields_show_value(struct source *s, struct listing *l, const struct data_object *data)
+{
+	const uint8_t *bytes;
+	uint64_t size;
+	int r = fields_payload(s, data->offset, &bytes, &size);
+
+	if (r < 0)
+		return r;
 	if (l->tally)
-		return data->n_entries ? tally_add(l->tally, view.bytes + l->name_size + 1,
-						   view.size - l->name_size - 1, data->n_entries) :
-					 0;
-	return fields_show(l, view.bytes + l->name_size + 1, view.size - l->name_size - 1);
+		return data->n_entries ? tally_add(l->tally, bytes, size, data->n_entries) : 0;
+	return fields_show(l, bytes, size);
 }
 
 /* Step: shows what is left of one file's values. 0 when done, 1 to end the listing. */
@@ -144,6 +155,25 @@ static int fields_step_names(struct source *s)
 	return r;
 }
 
+/* Shows what has been gathered from a file. */
+static int fields_show_found(struct listing *l, const struct listing_found *found)
+{
+	const uint8_t *bytes;
+	size_t size, at = 0;
+	int r = 0;
+
+	while (r == 0 && fields_found_next(found, &at, &bytes, &size))
+		r = fields_show(l, bytes, size);
+	return r;
+}
+
+/* A file has been listed: its frames serve the files behind it. */
+static void fields_leave(struct source *s, bool last)
+{
+	if (s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0 && !last)
+		source_close(s);
+}
+
 /* engine_wait(): goes on with the listing. */
 static int fields_step(struct jscan *e)
 {
@@ -156,7 +186,11 @@ static int fields_step(struct jscan *e)
 		r = fields_ahead(e);
 		if (r < 0)
 			return r;
-		if (!s->error) {
+		if (l->found[l->file].whole) {
+			r = fields_show_found(l, &l->found[l->file]);
+			if (r != 0)
+				return r;
+		} else if (!s->error) {
 			r = source_try(s, l->name ? fields_step_values : fields_step_names);
 			if (r == -EAGAIN || r == -EBUSY)
 				return -EAGAIN;
@@ -165,10 +199,8 @@ static int fields_step(struct jscan *e)
 		}
 		l->looked_up = false;
 		l->bucket = l->offset = 0;
-		/* Its frames serve the files behind it. */
-		if (l->parked && s->state == SOURCE_OPEN && s->refs == 0 && s->given_fd < 0 &&
-		    l->file + 1 < e->source_count)
-			source_close(s);
+		fields_found_done(&l->found[l->file]);
+		fields_leave(s, l->file + 1 == e->source_count);
 	}
 	return 0;
 }
@@ -192,14 +224,19 @@ static int fields_list(struct jscan *e, const char *name, struct tally *tally,
 		.waits = e->waits,
 	};
 	l->files = calloc(e->source_count + 1, sizeof(*l->files));
-	r = l->files ? seen_init(&l->seen) : -ENOMEM;
+	l->found = calloc(e->source_count + 1, sizeof(*l->found));
+	r = l->files && l->found ? seen_init(&l->seen) : -ENOMEM;
 	if (r == 0) {
 		for (size_t i = 0; i < e->source_count; i++)
 			l->files[e->sources[i]->added] = e->sources[i];
 		r = engine_wait(e, fields_step);
 	}
 	seen_done(&l->seen);
+	for (size_t i = 0; l->found && i < e->source_count; i++)
+		fields_found_done(&l->found[i]);
+	free(l->found);
 	free(l->files);
+	l->found = NULL;
 	l->files = NULL;
 	return r > 0 ? l->answer : r;
 }

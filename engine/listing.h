@@ -11,6 +11,20 @@
 struct source;
 struct tally;
 
+/* A chain of field objects: where it begins, and how far it has been looked at. */
+struct listing_chain {
+	uint64_t first, at;
+};
+
+/* What has been gathered from a file before its turn: see fields-ahead.c. */
+struct listing_found {
+	struct listing_chain *chains;
+	size_t chain_count;
+	uint8_t *bytes;        /* each string behind its size */
+	size_t used, room;
+	bool whole;            /* it is all there */
+};
+
 struct listing {
 	jscan_bytes_fn callback;
 	void *userdata;
@@ -23,9 +37,8 @@ struct listing {
 	struct source **files; /* in the order of adding */
 	size_t file;           /* the one being listed */
 	uint64_t waits;        /* of the engine when it began */
-	unsigned dense;        /* how often an object lacked that lies close to the last one */
-	bool parked;           /* files that wait have been closed */
-	size_t ahead;          /* files before this one have been read ahead */
+	size_t ahead;          /* files before this one have been gathered from */
+	struct listing_found *found; /* by the order of adding */
 	bool looked_up;        /* the file's field has been found: offset is set */
 	uint64_t bucket;       /* names: of the field hash table */
 	uint64_t offset;       /* of the next object in its chain; 0: at its end */

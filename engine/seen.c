@@ -50,12 +50,23 @@ static int seen_grow(struct seen *s)
 	return 0;
 }
 
-int seen_add(struct seen *s, const void *bytes, size_t size)
+/* The hashes of a string. */
+static struct seen_hash seen_hash(const struct seen *s, const void *bytes, size_t size)
 {
-	struct seen_hash hash = {
+	return (struct seen_hash){
 		.a = hash_siphash(bytes, size, &s->keys[0]),
 		.b = hash_siphash(bytes, size, &s->keys[1]) | 1, /* never the mark of a free slot */
 	};
+}
+
+bool seen_has(const struct seen *s, const void *bytes, size_t size)
+{
+	return s->count && seen_slot(s->slots, s->slot_count, seen_hash(s, bytes, size))->b;
+}
+
+int seen_add(struct seen *s, const void *bytes, size_t size)
+{
+	struct seen_hash hash = seen_hash(s, bytes, size);
 	struct seen_hash *slot;
 	int r;
 

@@ -22,6 +22,9 @@ struct seen {
 int seen_init(struct seen *s);
 void seen_done(struct seen *s);
 
+/* Whether the string is there. */
+bool seen_has(const struct seen *s, const void *bytes, size_t size);
+
 /* 1: the string is new, and is remembered; 0: it was there; -ENOMEM. */
 int seen_add(struct seen *s, const void *bytes, size_t size);
 
