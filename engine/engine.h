@@ -220,6 +220,9 @@ int engine_rank_step(struct jscan *engine);
 /* Prepares all sources for reading in the direction of the phase that follows. */
 void engine_rewind(struct jscan *engine);
 
+/* Whether nothing has been slept for yet: then files come from the page cache. */
+bool engine_reads_memory(const struct jscan *engine);
+
 /* Runs a step over all sources that WANTS says yes to (NULL: all that have not failed), or goes on
  * with it: 0 when all have answered, -EAGAIN. */
 int engine_wave(struct jscan *engine, source_step_fn step, bool (*wants)(const struct source *s));

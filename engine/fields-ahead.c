@@ -24,7 +24,7 @@
  * then serve the next few. Names take little. */
 #define AHEAD_VALUE_FILES_MAX 64u
 #define AHEAD_NAME_FILES_MAX 256u
-#define AHEAD_WARM_FILES_MAX 8u
+#define AHEAD_WARM_FILES_MAX 4u
 /* What is kept of one file. */
 #define AHEAD_FOUND_BYTES_MAX (1u << 20)
 /* A field hash table of systemd's has 333 buckets. */
@@ -255,7 +255,7 @@ static void fields_choose(struct jscan *e)
 	uint64_t bytes = 0;
 	size_t end = l->file, most = l->name ? AHEAD_VALUE_FILES_MAX : AHEAD_NAME_FILES_MAX;
 
-	if (e->waits <= AHEAD_WAITS)
+	if (engine_reads_memory(e))
 		most = AHEAD_WARM_FILES_MAX;
 	for (size_t i = 0; i < e->source_count; i++)
 		e->sources[i]->listing_chosen = e->sources[i]->listing_begun = false;

@@ -121,7 +121,7 @@ static int pipeline_next(struct jscan *e, struct pipeline *p, struct source **re
 			return r;
 	}
 	/* Candidates outlive their files: those that come late are closed for the others. */
-	if (unlikely(s->state != SOURCE_OPEN && s->state != SOURCE_WAITING)) {
+	if (unlikely((s->state != SOURCE_OPEN && s->state != SOURCE_WAITING) || !s->image_there)) {
 		p->pending = s;
 		r = source_try(s, pipeline_step_opened);
 		if (r < 0 && !s->error)

@@ -154,6 +154,18 @@ int source_open_image(struct source *s)
 	return 0;
 }
 
+void source_drop_image(struct source *s)
+{
+	/* Where reads are seen to or counted, a file has one image. */
+	if (!source_may_read_head(s->engine) || s->state != SOURCE_OPEN || !s->image_there ||
+	    s->refs > 0 || s->image.in_flight > 0)
+		return;
+	image_close(&s->image);
+	s->image_there = false;
+	s->streaming = false;
+	source_refresh_window(s);
+}
+
 /* Begins to open a source. */
 static int source_open(struct source *s)
 {
@@ -385,9 +397,9 @@ void source_refresh_window(struct source *s)
 	struct window *w = &s->window;
 	uint64_t evictions = s->engine->pool.statistics.blocks_evicted;
 
-	s->turn = s->engine->turns;
 	w->want_count = 0;
 	if (!s->image_there) {
+		s->turn = UINT64_MAX; /* no step but that of the header may run on it */
 		w->base = s->head;
 		w->blocks = NULL;
 		w->size_bytes = s->stat.size_bytes;
@@ -401,6 +413,7 @@ void source_refresh_window(struct source *s)
 	w->size_bytes = s->image.size_bytes;
 	w->block_shift = s->image.block_shift;
 	w->whole = s->image.whole;
+	s->turn = s->engine->turns;
 	if (s->engine->trace_handler) {
 		/* Every look leaves a mark, for the trace to collect. */
 		w->whole = false;

@@ -173,6 +173,10 @@ static inline void source_commit(struct source *s)
 /* Has the step that runs read from an image, where there was none yet. 0 or why that failed. */
 int source_open_image(struct source *s);
 
+/* Nothing more is expected to be wanted of a file: its frames serve others. A step that wants more
+ * after all has the image anew. */
+void source_drop_image(struct source *s);
+
 /* Brings the window up to date with the image. Every step begins with it. */
 void source_refresh_window(struct source *s);
 
