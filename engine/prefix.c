@@ -15,7 +15,6 @@
 #define PREFIX_REPLACED_PART 16u
 
 #define PREFIX_SLOT_BYTES (sizeof(struct prefix) + sizeof(struct prefix_known))
-#define PREFIX_SLOT_BYTES_LEAD (PREFIX_SLOT_BYTES + PREFIX_LEAD_BYTES)
 
 _Static_assert(sizeof(struct prefix) == 128, "two cache lines");
 
@@ -28,6 +27,7 @@ void prefix_done(struct prefix_table *t)
 {
 	free(t->slots);
 	free(t->known);
+	free(t->fields);
 	free(t->leads);
 	*t = (struct prefix_table){ .empty = true };
 }
@@ -39,36 +39,38 @@ void prefix_clear(struct prefix_table *t)
 	t->empty = true;
 }
 
-/* Makes the table one of COUNT slots, all free. False if it may not be, or there is no memory. */
-static bool prefix_resize(struct prefix_table *t, size_t count)
+/* What a slot takes, with fields or without. */
+static size_t prefix_slot_bytes(const struct prefix_table *t, bool fields)
 {
-	uint8_t (*leads)[PREFIX_LEAD_BYTES] = NULL;
-	struct prefix_known *known;
-	struct prefix *slots;
+	return PREFIX_SLOT_BYTES + (fields ? sizeof(*t->fields) : 0) +
+	       (t->has_leads ? sizeof(*t->leads) : 0);
+}
 
-	if (count > t->bytes_max / (t->has_leads ? PREFIX_SLOT_BYTES_LEAD : PREFIX_SLOT_BYTES))
+/* Makes the table one of COUNT slots, all free. False if it may not be, or there is no memory. */
+static bool prefix_resize(struct prefix_table *t, size_t count, bool fields)
+{
+	struct prefix_table new = *t;
+
+	if (count > t->bytes_max / prefix_slot_bytes(t, fields))
 		return false;
-	slots = aligned_alloc(64, count * sizeof(*slots));
-	known = malloc(count * sizeof(*known));
-	if (t->has_leads)
-		leads = malloc(count * sizeof(*leads));
-	if (!slots || !known || (t->has_leads && !leads)) {
-		free(slots);
-		free(known);
-		free(leads);
+	new.slots = aligned_alloc(64, count * sizeof(*new.slots));
+	new.known = malloc(count * sizeof(*new.known));
+	new.fields = fields ? malloc(count * sizeof(*new.fields)) : NULL;
+	new.leads = t->has_leads ? malloc(count * sizeof(*new.leads)) : NULL;
+	if (!new.slots || !new.known || (fields && !new.fields) || (t->has_leads && !new.leads)) {
+		prefix_done(&new);
 		return false;
 	}
+	for (size_t i = 0; i < count; i++)
+		new.slots[i].key = 0;
+	new.mask = count - 1;
+	new.found = new.replaced = 0;
+	new.empty = true;
 	free(t->slots);
 	free(t->known);
+	free(t->fields);
 	free(t->leads);
-	t->leads = leads;
-	for (size_t i = 0; i < count; i++)
-		slots[i].key = 0;
-	t->slots = slots;
-	t->known = known;
-	t->mask = count - 1;
-	t->found = t->replaced = 0;
-	t->empty = true;
+	*t = new;
 	return true;
 }
 
@@ -76,29 +78,29 @@ static bool prefix_resize(struct prefix_table *t, size_t count)
 static bool prefix_grow(struct prefix_table *t)
 {
 	if (!t->slots)
-		return prefix_resize(t, PREFIX_SLOTS_MIN);
+		return prefix_resize(t, PREFIX_SLOTS_MIN, t->has_leads);
 	if (t->replaced <= t->mask)
 		return true;
 	/* What is kept of files that have ended is replaced too: that is rare. */
 	if (t->replaced > t->found / PREFIX_REPLACED_PART)
-		(void)prefix_resize(t, (t->mask + 1) * PREFIX_GROWTH);
+		(void)prefix_resize(t, (t->mask + 1) * PREFIX_GROWTH, t->fields);
 	t->found = t->replaced = 0;
 	return true;
 }
 
 /* Adds what export prints of a beginning's last field, if the lead goes so far and that is text. */
 static void prefix_extend_lead(const struct prefix_table *t, const struct prefix *p,
-			       const struct prefix_known *known, struct prefix_sum *sum)
+			       struct prefix_sum *sum)
 {
 	size_t size;
 
 	if (!t->has_leads || sum->lead_fields + 1 != sum->fields ||
-	    !output_export_line(&known->fields[sum->fields - 1],
+	    !output_export_line(&t->fields[p - t->slots].list[sum->fields - 1],
 				t->leads[p - t->slots] + sum->lead_size,
 				PREFIX_LEAD_BYTES - sum->lead_size, &size))
 		return;
 	sum->lead_fields++;
-	sum->lead_size += (uint32_t)size;
+	sum->lead_size = (uint16_t)(sum->lead_size + size);
 }
 
 void prefix_learn(struct prefix_table *t, struct shared *shared, uint32_t file, uint64_t key,
@@ -128,10 +130,16 @@ void prefix_learn(struct prefix_table *t, struct shared *shared, uint32_t file, 
 		assert(item);
 		sum.look += DATA_PAYLOAD_REGULAR + item->stored_size;
 		if (item->bytes) {
-			sum.keep += item->size + (uint32_t)sizeof(*known->fields);
-			known->fields[sum.fields++] = (struct output_field){
+			if (unlikely(!t->fields)) {
+				/* The first of all: the next entry is learnt. */
+				p->key = 0;
+				(void)prefix_resize(t, PREFIX_SLOTS_MIN, true);
+				return;
+			}
+			sum.keep += item->size + (uint32_t)sizeof(struct output_field);
+			t->fields[p - t->slots].list[sum.fields++] = (struct output_field){
 				item->bytes, item->size, item->name_size, item->traits };
-			prefix_extend_lead(t, p, known, &sum);
+			prefix_extend_lead(t, p, &sum);
 		}
 		known->sums[i] = sum;
 	}

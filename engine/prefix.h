@@ -28,10 +28,11 @@
 
 /* What the items up to one amount to, that one included. */
 struct prefix_sum {
-	uint32_t look;   /* cost of looking at them */
-	uint32_t keep;   /* ... and of keeping those that are wanted */
-	uint32_t fields; /* how many are wanted */
-	uint32_t lead_fields, lead_size; /* how many of these, and bytes, are in the lead */
+	uint32_t look;      /* cost of looking at them */
+	uint32_t keep;      /* ... and of keeping those that are wanted */
+	uint16_t lead_size; /* bytes of the lead, ... */
+	uint8_t lead_fields; /* ... and how many fields are in it */
+	uint8_t fields;     /* how many are wanted */
 };
 
 struct prefix {
@@ -44,12 +45,17 @@ struct prefix {
 /* What is known of the items of a beginning. */
 struct prefix_known {
 	struct prefix_sum sums[PREFIX_ITEMS_MAX];
-	struct output_field fields[PREFIX_ITEMS_MAX];
+};
+
+/* Those that are wanted. */
+struct prefix_fields {
+	struct output_field list[PREFIX_ITEMS_MAX];
 };
 
 struct prefix_table {
 	struct prefix *slots;
 	struct prefix_known *known; /* by slot */
+	struct prefix_fields *fields; /* by slot; NULL: no item that has been met is wanted */
 	uint8_t (*leads)[PREFIX_LEAD_BYTES]; /* by slot: what export prints of it; or NULL */
 	bool has_leads;
 	size_t mask;                /* slots - 1 */

@@ -380,7 +380,9 @@ static inline uint32_t reader_begin(struct reader *r, uint64_t key, const uint8_
 	prefix_note_found(p, n);
 	room->look_bytes -= sum->look;
 	room->keep_bytes -= sum->keep;
-	memcpy(r->fields, known->fields, sum->fields * sizeof(*r->fields));
+	if (sum->fields)
+		memcpy(r->fields, r->prefixes.fields[p - r->prefixes.slots].list,
+		       sum->fields * sizeof(*r->fields));
 	r->field_count = sum->fields;
 	r->lead = prefix_lead(&r->prefixes, p, sum);
 	return n;
