@@ -33,6 +33,7 @@ PAGES = {
     'questions about the archive': ('jscan_questions', 'boots, fields, files and counts'),
     'gaps': ('jscan_gaps', 'what an archive lacks'),
     'following': ('jscan_follow', 'go on with what comes in'),
+    'checkpoints': ('jscan_checkpoint', 'go on where another run has ended'),
     'verification': ('jscan_verification', 'check files for consistency'),
 }
 

@@ -76,6 +76,11 @@ int bounds_place(struct source *s, const struct engine_seek *seek, bool backward
 	return bounds_realtime(s, seek->realtime, backward, ret_index);
 }
 
+bool bounds_ends_before(const struct source *s, uint64_t seqnum)
+{
+	return bounds_are_there(s) && s->journal.header.tail_entry_seqnum < seqnum;
+}
+
 bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, bool backward)
 {
 	const struct journal_header *h = &s->journal.header;

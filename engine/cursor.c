@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parsing cursors (specification 8.3): parts of the form LETTER=VALUE between semicolons, in any
+ * Cursors as text (specification 8.3): parts of the form LETTER=VALUE between semicolons, in any
  * order, unknown letters passed over, the last of equal ones counting.
  */
 #include "engine/cursor.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/engine.h"
@@ -144,6 +145,20 @@ int cursor_parse(const char *text, struct engine_seek *ret_seek)
 		return -EINVAL;
 	*ret_seek = seek;
 	return 0;
+}
+
+char *cursor_format(const struct id128 *seqnum_id, const struct entry_object *entry, char *text)
+{
+	char seqnum_text[JSCAN_ID_TEXT_SIZE], boot_text[JSCAN_ID_TEXT_SIZE];
+	jscan_id seqnum, boot;
+
+	memcpy(seqnum.bytes, seqnum_id->bytes, sizeof(seqnum.bytes));
+	memcpy(boot.bytes, entry->boot_id.bytes, sizeof(boot.bytes));
+	snprintf(text, JSCAN_CURSOR_SIZE, "s=%s;i=%llx;b=%s;m=%llx;t=%llx;x=%llx",
+		 jscan_id_format(&seqnum, seqnum_text), (unsigned long long)entry->seqnum,
+		 jscan_id_format(&boot, boot_text), (unsigned long long)entry->monotonic,
+		 (unsigned long long)entry->realtime, (unsigned long long)entry->xor_hash);
+	return text;
 }
 
 bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,

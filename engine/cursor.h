@@ -12,6 +12,10 @@ struct id128;
 /* Parses a cursor as specification 8.3 says. -EINVAL; *ret_seek is a SEEK_PLACE. */
 int cursor_parse(const char *text, struct engine_seek *ret_seek);
 
+/* Writes the cursor of an entry, of a file with this sequence number ID, into TEXT, which holds
+ * JSCAN_CURSOR_SIZE bytes. Returns TEXT. */
+char *cursor_format(const struct id128 *seqnum_id, const struct entry_object *entry, char *text);
+
 /* True if all parts of a cursor agree with an entry, of a file with this sequence number ID. */
 bool cursor_is_at(const struct engine_seek *seek, const struct id128 *seqnum_id,
 		  const struct entry_object *entry);

@@ -51,6 +51,9 @@ static int drive_slice(struct jscan *e, uint64_t begin_usec)
 
 	if (r < 0)
 		return r;
+	r = drive_checkpoint(e, false);
+	if (r < 0)
+		return r;
 	do {
 		r = drive_batch(e, DRIVE_FOREIGN_REFS);
 		if (r <= 0)

@@ -3,6 +3,7 @@
  * The sinks of a scan as a whole: what they need of an entry, their beginning and end, what they
  * say beside the entries. How an entry gets to them is in drive.c.
  */
+#include "engine/checkpoint.h"
 #include "engine/drive.h"
 #include "engine/output-sink.h"
 
@@ -112,7 +113,18 @@ int drive_flush(struct jscan *e)
 			return r;
 		sink->stopped |= r > 0;
 	}
+	checkpoint_settle(e);
 	return 0;
+}
+
+int drive_checkpoint(struct jscan *e, bool last)
+{
+	int r;
+
+	if (likely(!e->checkpoint) || (!last && checkpoint_due_usec(e) > 0))
+		return 0;
+	r = e->sinks_begun ? drive_flush(e) : 0;
+	return r < 0 ? r : checkpoint_tell(e);
 }
 
 /* Runs end of all sinks. */
@@ -128,6 +140,7 @@ int drive_end(struct jscan *e)
 		r = sink_answer(sink, sink->ops.end(sink->userdata));
 	}
 	e->sinks_begun = false;
+	r = r < 0 ? r : drive_checkpoint(e, true);
 	return r < 0 ? r : 0;
 }
 

@@ -5,6 +5,7 @@
  * and handed to all sinks in turn, and what they formatted is written when there is enough of it or
  * before the engine sleeps.
  */
+#include "engine/checkpoint.h"
 #include "engine/drive.h"
 #include "engine/follow.h"
 #include "engine/grep-scan.h"
@@ -246,6 +247,8 @@ static void drive_advance(struct jscan *e)
 {
 	struct batch_ref *ref = &e->batch.refs[e->batch.at];
 
+	if (unlikely(e->checkpoint && !e->batch.handed))
+		checkpoint_take(e, ref->source, &ref->entry);
 	e->has_previous = true;
 	e->previous_boot_id = ref->entry.boot_id;
 	e->batch.handed = false;
@@ -347,8 +350,10 @@ int drive_batch(struct jscan *e, unsigned max)
 static int drive_run_step(struct jscan *e)
 {
 	for (;;) {
-		int r;
+		int r = drive_checkpoint(e, false);
 
+		if (r < 0)
+			return r;
 		if (pipeline_engage(e))
 			return pipeline_step(e);
 		r = drive_batch(e, BATCH_REFS);
@@ -444,6 +449,9 @@ int jscan_next(struct jscan *e, const struct jscan_entry **ret_entry)
 		r = engine_wait(e, drive_next_step);
 	}
 	if (r > 0) {
+		if (unlikely(e->checkpoint))
+			checkpoint_take(e, e->batch.refs[e->batch.at].source,
+					&e->batch.refs[e->batch.at].entry);
 		e->batch.handed = true;
 		e->stats.entries++;
 		e->shown++;

@@ -39,6 +39,10 @@ int drive_begin(struct jscan *engine);
 /* Writes what the sinks have formatted, and lets them flush. */
 int drive_flush(struct jscan *engine);
 
+/* Tells the checkpoint, once the sinks have flushed, if it is time to; or whenever it has moved. 0,
+ * or an error. */
+int drive_checkpoint(struct jscan *engine, bool last);
+
 /* Runs end of all sinks. */
 int drive_end(struct jscan *engine);
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "engine/checkpoint.h"
 #include "engine/cursor.h"
 #include "engine/discover.h"
 #include "engine/follow.h"
@@ -156,6 +157,7 @@ struct jscan *jscan_free(struct jscan *e)
 			source_free(e->sources[i]);
 	} /* else: a child after fork(): ring and images are its parent's */
 	follow_free(e);
+	checkpoint_free(e);
 	discover_done(e);
 	free(e->sources);
 	merge_done(&e->merge);
@@ -400,7 +402,7 @@ int jscan_set_direction(struct jscan *e, enum jscan_direction direction)
 
 	if (r < 0)
 		return r;
-	if (direction != JSCAN_FORWARD && direction != JSCAN_BACKWARD)
+	if (direction != JSCAN_FORWARD && (direction != JSCAN_BACKWARD || e->checkpoint))
 		return -EINVAL;
 	e->backward = direction == JSCAN_BACKWARD;
 	engine_reposition(e);
@@ -446,6 +448,8 @@ int jscan_set_tail(struct jscan *e, uint64_t count)
 
 	if (r < 0)
 		return r;
+	if (e->checkpoint && count != UINT64_MAX)
+		return -EINVAL;
 	e->tail = count;
 	engine_reposition(e);
 	return 0;
@@ -458,6 +462,7 @@ static int engine_seek(struct jscan *e, const struct engine_seek *seek)
 
 	if (r < 0)
 		return r;
+	checkpoint_free(e);
 	e->seek = *seek;
 	e->seek.set = true;
 	engine_reposition(e);

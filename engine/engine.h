@@ -38,6 +38,7 @@ enum engine_seek_kind {
 	SEEK_HEAD,
 	SEEK_TAIL,
 	SEEK_PLACE, /* as far as the has_ fields say, like journalctl's location */
+	SEEK_CHECKPOINT, /* each sequence from where it was; others from the beginning */
 };
 
 struct engine_seek {
@@ -69,6 +70,7 @@ struct engine_position {
 /* A sink that is not ready is asked again after this. */
 #define HELD_BACK_USEC 1000u
 
+struct checkpoint;
 struct discover_origin;
 struct follow;
 struct grep_reader;
@@ -110,6 +112,7 @@ struct jscan {
 	struct grep *grep;        /* or NULL */
 	struct grep_reader *grep_reader; /* made when it is needed */
 	struct engine_seek seek;
+	struct checkpoint *checkpoint; /* or NULL: none is kept */
 	struct engine_seek first_place; /* of the first entry after a seek: merge-place.c */
 	bool backward;
 	uint64_t since, until;    /* bounds; 0 and UINT64_MAX: none */

@@ -81,22 +81,6 @@ const struct jscan_entry_info *jscan_entry_info(const struct jscan_entry *entry)
 	return &entry->info;
 }
 
-/* Writes the cursor of an entry as its parts are given. */
-static char *entry_cursor_text(const struct id128 *seqnum_id, const struct id128 *boot_id,
-			       const uint64_t numbers[4], char *text)
-{
-	char seqnum_text[JSCAN_ID_TEXT_SIZE], boot_text[JSCAN_ID_TEXT_SIZE];
-	jscan_id seqnum, boot;
-
-	memcpy(seqnum.bytes, seqnum_id->bytes, sizeof(seqnum.bytes));
-	memcpy(boot.bytes, boot_id->bytes, sizeof(boot.bytes));
-	snprintf(text, JSCAN_CURSOR_SIZE, "s=%s;i=%llx;b=%s;m=%llx;t=%llx;x=%llx",
-		 jscan_id_format(&seqnum, seqnum_text), (unsigned long long)numbers[0],
-		 jscan_id_format(&boot, boot_text), (unsigned long long)numbers[1],
-		 (unsigned long long)numbers[2], (unsigned long long)numbers[3]);
-	return text;
-}
-
 /* The IDs of an entry in the engine's own form. */
 static struct id128 entry_id(const jscan_id *id)
 {
@@ -110,11 +94,15 @@ char *jscan_entry_cursor(const struct jscan_entry *entry, char *text)
 {
 	const struct jscan_entry_info *info = &entry->info;
 	const struct id128 seqnum_id = entry_id(&info->seqnum_id);
-	const struct id128 boot_id = entry_id(&info->boot_id);
-	const uint64_t numbers[4] = { info->seqnum, info->monotonic_usec, info->realtime_usec,
-				      info->hash };
+	const struct entry_object object = {
+		.seqnum = info->seqnum,
+		.realtime = info->realtime_usec,
+		.monotonic = info->monotonic_usec,
+		.boot_id = entry_id(&info->boot_id),
+		.xor_hash = info->hash,
+	};
 
-	return entry_cursor_text(&seqnum_id, &boot_id, numbers, text);
+	return cursor_format(&seqnum_id, &object, text);
 }
 
 int jscan_position_cursor(const struct jscan *e, char *text)
@@ -130,19 +118,12 @@ int jscan_position_cursor(const struct jscan *e, char *text)
 	if (b->handed && b->at < b->count)
 		ref = &b->refs[b->at];
 	if (ref && (b->at < b->count || !ended)) {
-		const uint64_t numbers[4] = { ref->entry.seqnum, ref->entry.monotonic,
-					      ref->entry.realtime, ref->entry.xor_hash };
-
-		entry_cursor_text(&ref->source->journal.header.seqnum_id, &ref->entry.boot_id,
-				  numbers, text);
+		cursor_format(&ref->source->journal.header.seqnum_id, &ref->entry, text);
 		return 1;
 	}
 	if (!position->known)
 		return 0;
-	entry_cursor_text(&position->seqnum_id, &position->entry.boot_id,
-			  (const uint64_t[4]){ position->entry.seqnum, position->entry.monotonic,
-					       position->entry.realtime, position->entry.xor_hash },
-			  text);
+	cursor_format(&position->seqnum_id, &position->entry, text);
 	return 1;
 }
 

@@ -17,7 +17,8 @@
  * Where a new file is read from: one that was followed before, or a copy of it, from where it had
  * been read to; one whose entries are numbered as those of others, from what there was at the
  * beginning on; any other from its start, unless it is an archived one, which somebody has put
- * there: then it is located as journalctl does it, from the entry yielded last on.
+ * there: then it is located as journalctl does it, from the entry yielded last on; but from its
+ * start if a checkpoint is kept, by which the next run would read from there.
  */
 #include "engine/follow.h"
 
@@ -345,7 +346,8 @@ static int follow_step_arrive(struct source *s)
 		;
 	} else if (s->seqnum_id < f->mark_count && f->marks[s->seqnum_id] > 0) {
 		r = source_find_after(s, f->marks[s->seqnum_id], &index);
-	} else if (s->journal.header.state == JOURNAL_STATE_ARCHIVED && e->last.known) {
+	} else if (s->journal.header.state == JOURNAL_STATE_ARCHIVED && e->last.known &&
+		   !e->checkpoint) {
 		r = source_find_position(s, &e->last, &index);
 	}
 	if (r == -EAGAIN || r == -ENOMEM)
@@ -403,7 +405,8 @@ static void follow_resume(struct jscan *e, struct source *s)
 	s->replayed_end = 0;
 	/* Up to now by its plan: see FOLLOW_LAG. */
 	if (s->plan.root && (s->walk.last_offset ||
-			     (e->seek.kind == SEEK_HEAD && e->tail == UINT64_MAX))) {
+			     (e->seek.kind == SEEK_HEAD && e->tail == UINT64_MAX) ||
+			     (e->seek.kind == SEEK_CHECKPOINT && e->since == 0))) {
 		s->replayed_end = s->snapshot;
 		index = index > FOLLOW_LAG ? index - FOLLOW_LAG : 0;
 	}

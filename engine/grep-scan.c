@@ -362,7 +362,7 @@ static bool grep_is_worth_it(const struct jscan *e)
 	uint64_t bytes = 0;
 
 	if (!e->grep || !grep_literal(e->grep) || e->match.root || !e->streams ||
-	    e->tail != UINT64_MAX || e->options.plan == JSCAN_PLAN_SCAN)
+	    e->tail != UINT64_MAX || e->options.plan == JSCAN_PLAN_SCAN || e->checkpoint)
 		return false;
 	for (size_t i = 0; i < e->source_count; i++) {
 		const struct source *s = e->sources[i];

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/checkpoint.h"
 #include "engine/engine.h"
 #include "engine/follow.h"
 #include "engine/grep-scan.h"
@@ -97,10 +98,18 @@ static uint64_t engine_rate_usec(struct jscan *e)
 	return e->pool.rate.refused ? rate_wait_usec(&e->pool.rate, rate_now_usec()) : UINT64_MAX;
 }
 
+/* How long nothing need be done but for what completes. */
+static uint64_t engine_sleep_usec(struct jscan *e)
+{
+	uint64_t rate = engine_rate_usec(e), checkpoint = checkpoint_due_usec(e);
+
+	return rate < checkpoint ? rate : checkpoint;
+}
+
 /* Has the I/O take a turn, or only time go by where reads wait for nothing else. */
 static int engine_turn_io(struct jscan *e, bool wait)
 {
-	uint64_t usec = wait ? engine_rate_usec(e) : UINT64_MAX;
+	uint64_t usec = wait ? engine_sleep_usec(e) : UINT64_MAX;
 
 	if (usec == UINT64_MAX || io_can_wait(&e->io))
 		return io_turn(&e->io, wait, usec);
@@ -111,7 +120,7 @@ static int engine_turn_io(struct jscan *e, bool wait)
 
 uint64_t engine_timeout_usec(struct jscan *e)
 {
-	return list_is_empty(&e->runnable) && engine_can_wait(e) ? engine_rate_usec(e) : 0;
+	return list_is_empty(&e->runnable) && engine_can_wait(e) ? engine_sleep_usec(e) : 0;
 }
 
 int engine_turn(struct jscan *e, bool wait)

@@ -81,6 +81,24 @@ static void merge_fold_note_copies(struct merge *m, const struct jscan *e, const
 	}
 }
 
+/*
+ * The candidate that has the least number of those of one sequence. Where the comparison goes in
+ * circles, which of them comes first is left to the order of the files. A checkpoint is told by one
+ * number for each sequence, so that while one is kept the numbers decide.
+ */
+static struct source *merge_least_of_id(const struct merge *m, const struct jscan *e,
+					struct source *s)
+{
+	for (uint32_t i = 0; i < m->source_count; i++) {
+		struct source *other = e->sources[i];
+
+		if (other->candidate == CANDIDATE_THERE && other->seqnum_id == s->seqnum_id &&
+		    other->key.seqnum < s->key.seqnum)
+			s = other;
+	}
+	return s;
+}
+
 int merge_fold_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 {
 	uint32_t best = MERGE_NOWHERE;
@@ -105,7 +123,9 @@ int merge_fold_pop(struct merge *m, struct jscan *e, struct source **ret_source)
 	if (best == MERGE_NOWHERE)
 		return 0;
 	s = e->sources[best];
-	m->stale[m->stale_count++] = best;
+	if (unlikely(e->checkpoint))
+		s = merge_least_of_id(m, e, s);
+	m->stale[m->stale_count++] = s->number;
 	merge_fold_note_copies(m, e, s);
 	m->fold_steps++;
 	m->has_last = true;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/checkpoint.h"
 #include "engine/engine.h"
 #include "engine/merge-private.h"
 
@@ -197,6 +198,10 @@ int merge_prepare(struct merge *m, struct jscan *e, bool backward)
 		return -ENOMEM;
 	m->mode = MERGE_SEQNUM;
 	m->knows_heads = e->knows_heads;
+	r = checkpoint_last(e, &m->last);
+	if (r < 0)
+		return r;
+	m->has_last = r;
 	if (merge_has_one_id(e) && !(engine_is_placed_by_time(e) && e->newest_known))
 		return merge_build_lanes(m, e);
 	r = merge_rank_boots(m, &e->order);

@@ -27,6 +27,7 @@
 
 #include <assert.h>
 
+#include "engine/checkpoint.h"
 #include "engine/merge-private.h"
 
 /* Folds made in place of the heap, beyond as many as steps of the heap, before it is given up. */
@@ -241,6 +242,8 @@ static int merge_renew(struct merge *m, struct jscan *e, uint32_t *number)
 				   !(m->unbounded && merge_is_within_bound(m, e, s))))
 				return merge_admit(m, e, s);
 			m->duplicates += copy;
+			if (unlikely(copy && e->checkpoint))
+				checkpoint_skip(e, s);
 			source_consume(s);
 			continue;
 		}
@@ -434,6 +437,8 @@ static struct source *merge_choose(struct merge *m, struct jscan *e)
 	if (m->mode == MERGE_SEQNUM || ++m->misses > MERGE_MISSES_MAX + m->hits)
 		return NULL;
 	s = merge_fold_once(m, e);
+	if (e->checkpoint)
+		s = e->sources[m->id_groups[s->seqnum_id].items[0].number];
 	m->stale[m->stale_count++] = s->number;
 	for (uint32_t i = 0; i < m->heap.count; i++)
 		merge_note_copy(m, e, s, m->heap.items[i].number);

@@ -11,6 +11,7 @@
  */
 #include <assert.h>
 
+#include "engine/checkpoint.h"
 #include "engine/drive.h"
 #include "engine/output-sink.h"
 #include "engine/pipeline-private.h"
@@ -217,6 +218,8 @@ static int pipeline_hand_on_until(struct jscan *e, struct pipeline_batch *b, uns
 		e->sinks.sinks[i]->stopped |= r > 0;
 	}
 	b->first = end;
+	for (unsigned i = first; unlikely(e->checkpoint) && i < end; i++)
+		checkpoint_take(e, b->views[b->refs[i].view].source, &b->refs[i].entry);
 	e->stats.entries += end - first;
 	e->shown += end - first;
 	e->has_previous = true;
@@ -398,6 +401,9 @@ int pipeline_step(struct jscan *e)
 		r = drive_verdict(e);
 		if (r)
 			return r < 0 ? r : 0;
+		r = drive_checkpoint(e, false);
+		if (r < 0)
+			return r;
 		r = pipeline_in_line(e);
 		if (r <= 0)
 			return r;

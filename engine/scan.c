@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/bounds.h"
+#include "engine/checkpoint.h"
 #include "engine/cursor.h"
 #include "engine/discover.h"
 #include "engine/engine.h"
@@ -127,7 +128,7 @@ int engine_enter_newest(struct jscan *e)
 /* True if positions cannot be known without looking into the files. */
 static bool engine_must_locate(const struct jscan *e)
 {
-	return e->seek.kind == SEEK_PLACE || e->match.root;
+	return e->seek.kind >= SEEK_PLACE || e->match.root;
 }
 
 /* How many entries of a file there may be between the bounds, if they are spread evenly. */
@@ -162,9 +163,8 @@ static bool engine_expects_many(const struct jscan *e)
 	return expected > SCAN_STREAM_ENTRIES;
 }
 
-/* Decides whether the files are worth streaming, and whether it is worth while to look into all of
- * them before the first entry: for a few entries only those are that come first by their headers.
- */
+/* Decides whether the files are worth streaming, and whether to look into all of them before the
+ * first entry: for a few entries only into those that come first by their headers. */
 static void engine_expect(struct jscan *e)
 {
 	bool few = e->limit <= SCAN_STREAM_ENTRIES || e->tail <= SCAN_STREAM_ENTRIES;
@@ -207,6 +207,7 @@ void engine_reposition(struct jscan *e)
 	e->until_is_checked = true;
 	e->merge.has_last = false;
 	e->has_previous = false;
+	checkpoint_restart(e);
 	pipeline_drop(e);
 	for (unsigned i = e->batch.at; i < e->batch.count; i++)
 		e->batch.refs[i].source->refs--;
@@ -479,8 +480,7 @@ static void engine_end(struct jscan *e)
 	e->phase = e->follow ? PHASE_FOLLOW : PHASE_END;
 }
 
-/* True if as many entries have been yielded as were asked for. A follower's tail is only where it
- * begins. */
+/* True if enough entries have been yielded. A follower's tail is only where it begins. */
 static inline bool engine_has_enough(const struct jscan *e)
 {
 	return (!e->grep && e->yielded >= e->limit) || (e->yielded >= e->tail && !e->follow);

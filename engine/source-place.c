@@ -5,6 +5,7 @@
  * changes the source at its end only. Going on from there is source-walk.c.
  */
 #include "engine/bounds.h"
+#include "engine/checkpoint.h"
 #include "engine/engine.h"
 #include "engine/source.h"
 
@@ -97,6 +98,26 @@ static bool source_place_is_number(const struct source *s, const struct engine_s
 	return seek->has_seqnum && id128_equal(&seek->seqnum_id, &s->journal.header.seqnum_id);
 }
 
+/* Where reading goes on in this file from a checkpoint. Entries that it covers are passed over by
+ * the walk: this saves looking at them. */
+static int source_place_checkpoint(struct source *s, uint64_t *ret_index)
+{
+	const struct jscan *e = s->engine;
+	uint64_t seqnum;
+
+	*ret_index = 0;
+	if (checkpoint_find(s, &seqnum)) {
+		if (bounds_ends_before(s, seqnum)) {
+			*ret_index = s->chain.count;
+			return 0;
+		}
+		return source_place_index(s, source_test_seqnum, seqnum, false, ret_index);
+	}
+	if (e->since > 0 && !e->complete)
+		return source_place_index(s, source_test_realtime, e->since, false, ret_index);
+	return 0;
+}
+
 /* Specification 8.2: where reading starts in this file. */
 static int source_start_index(struct source *s, const struct engine_seek *seek, bool backward,
 			      uint64_t *ret_index)
@@ -110,6 +131,8 @@ static int source_start_index(struct source *s, const struct engine_seek *seek, 
 	case SEEK_TAIL:
 		*ret_index = s->chain.count;
 		return 0;
+	case SEEK_CHECKPOINT:
+		return source_place_checkpoint(s, ret_index);
 	case SEEK_PLACE:
 		break;
 	}

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "engine/checkpoint.h"
 #include "engine/engine.h"
 #include "engine/follow.h"
 #include "engine/grep-scan.h"
@@ -213,7 +214,9 @@ int source_step_candidate(struct source *s)
 			return 0;
 		}
 		wanted = true;
-		if (r == 0 && unlikely(filter))
+		if (r == 0 && unlikely(s->engine->checkpoint))
+			wanted = !checkpoint_covers(s, &s->entry);
+		if (r == 0 && wanted && unlikely(filter))
 			r = source_filter(s, &s->entry, &wanted);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;

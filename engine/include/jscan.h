@@ -1080,6 +1080,58 @@ JSCAN_API int jscan_verify(struct jscan *engine, const struct jscan_verify_optio
  */
 JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
 
+/* ---- checkpoints ------------------------------------------------------------------------ */
+/*
+ * A checkpoint says how far a scan has come in each sequence of numbers, so that another run goes
+ * on from there and has each entry exactly once, though there are many machines, whose files are
+ * rotated, copied and removed in between, and new ones. (A cursor names one entry; what of other
+ * machines comes before it is a matter of clocks.) It is a text: the line "jscan-checkpoint 1 N",
+ * then N lines, each a cursor: of the last entry that was read of one sequence.
+ *
+ * A run that is to keep one begins with jscan_seek_checkpoint(), with what the last run kept, or
+ * with nothing. It reads forward; where the order of journalctl would have entries of one sequence
+ * against the order of their numbers, since clocks disagree, the numbers count. What is read must
+ * not change from run to run: matches, a pattern and the lower bound stay the same.
+ *
+ * In one sequence all entries up to a number count as read. A file that turns up later, with
+ * numbers below those that have been read, for example because a directory was copied only in
+ * part, is passed over that far.
+ */
+
+/* Goes on behind a checkpoint, TEXT (NULL or "": from the beginning), and keeps one from here on.
+ * Sequences that it does not know are read from the beginning, or the lower bound. -EINVAL: it is
+ * none, or reading is to go backward or to begin with a tail; -EPROTONOSUPPORT: it is of a later
+ * version. Another seek ends it. */
+JSCAN_API int jscan_seek_checkpoint(struct jscan *engine, const char *text);
+
+enum jscan_checkpoint {
+	JSCAN_CHECKPOINT_SETTLED = 0, /* over entries that all sinks have acknowledged: they have
+				       * taken them and since then flushed */
+	JSCAN_CHECKPOINT_TAKEN = 1    /* over entries that all sinks have taken. While an entry is
+				       * offered: all that come before it, so that a sink can keep
+				       * this along with them */
+};
+
+/*
+ * The checkpoint as it is. Without sinks both are the same: up to the entry that jscan_next() has
+ * handed out last, which is included. *ret_text is borrowed until the next call of this function,
+ * or the engine's end. -EINVAL if none is kept.
+ */
+JSCAN_API int jscan_get_checkpoint(struct jscan *engine, enum jscan_checkpoint which,
+				   const char **ret_text);
+
+/* Called with a checkpoint that has moved. A negative answer ends the scan, and is returned. */
+typedef int (*jscan_checkpoint_fn)(void *userdata, const char *text);
+
+/*
+ * Has HANDLER (NULL: nobody) called while sinks are driven, on the engine's thread: every
+ * INTERVAL_USEC if the checkpoint has moved, also while a follower waits, and at the end. Before
+ * that all sinks flush. Of a scan that fails it is not told at the end. To be set after
+ * jscan_seek_checkpoint(), else the answer is -EINVAL.
+ */
+JSCAN_API int jscan_set_checkpoint_handler(struct jscan *engine, uint64_t interval_usec,
+					   jscan_checkpoint_fn handler, void *userdata);
+
 #ifdef __cplusplus
 }
 #endif
