@@ -9,6 +9,7 @@
 
 #include "messages.h"
 #include "summary.h"
+#include "values.h"
 
 /* How many of the options IDS[0 .. COUNT - 1] were given. */
 static unsigned checks_count(const struct settings *settings, const enum option_id *ids,
@@ -49,6 +50,16 @@ static bool checks_gaps_filtered(const struct settings *settings)
 		     OPTION_GREP) > 0;
 }
 
+/* Whether a checkpoint comes with what reads from elsewhere. */
+static bool checks_checkpoint_elsewhere(const struct settings *settings)
+{
+	bool tail = settings->lines != LINES_ALL && !settings->lines_first;
+
+	return settings->checkpoint &&
+	       (tail || COUNT(settings, OPTION_CURSOR, OPTION_AFTER_CURSOR, OPTION_CURSOR_FILE,
+			      OPTION_REVERSE) > 0);
+}
+
 int checks_pass(const struct settings *settings)
 {
 	const bool *seen = settings->seen;
@@ -84,6 +95,12 @@ int checks_pass(const struct settings *settings)
 		return message_error("--compress= is for entries only.");
 	if (seen[OPTION_COMPRESS] && isatty(STDOUT_FILENO))
 		return message_error("--compress= does not write to a terminal.");
+	if (settings->checkpoint && settings->action != ACTION_SHOW)
+		return message_error("--checkpoint= is for entries only.");
+	if (checks_checkpoint_elsewhere(settings))
+		return message_error("--checkpoint= says where to begin: --cursor=, "
+				     "--after-cursor=, --cursor-file=, --reverse and --lines=N "
+				     "do not go with it, but --lines=+N does.");
 	if (settings->sink_count > 0 && settings->action != ACTION_SHOW)
 		return message_error("--sink= is for entries only.");
 	if (seen[OPTION_OUTPUT] &&

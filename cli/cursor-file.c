@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
-/*
- * The file of --cursor-file: where the last run ended, one line. It is replaced as a whole, so that
- * whoever reads it, or a run that is cut short, finds the old cursor or the new one.
- */
+/* The file of --cursor-file: where the last run ended, one line. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cursor-file.h"
+#include "jscan.h"
 #include "messages.h"
+#include "replace-file.h"
 
 int cursor_file_read(const char *path, char **ret_cursor)
 {
@@ -45,57 +41,13 @@ int cursor_file_read(const char *path, char **ret_cursor)
 	return 0;
 }
 
-/* Writes a new file beside the old one and gives it that one's name. */
-static int cursor_file_replace(const char *path, char *temporary, const char *cursor)
-{
-	mode_t mask = umask(0);
-	int fd = mkostemp(temporary, O_CLOEXEC), r = 0;
-
-	umask(mask);
-	if (fd < 0)
-		return -errno;
-	if (fchmod(fd, 0644 & ~mask) < 0 || dprintf(fd, "%s\n", cursor) < 0)
-		r = -errno;
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink(temporary);
-	return r;
-}
-
-/* Writes into what is there. */
-static int cursor_file_overwrite(const char *path, const char *cursor)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), r = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (dprintf(fd, "%s\n", cursor) < 0)
-		r = -errno;
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
 int cursor_file_write(const char *path, const char *cursor)
 {
-	char *temporary;
-	struct stat st;
+	char line[JSCAN_CURSOR_SIZE + 1];
 	int r;
 
-	/* A device or a pipe must not be replaced by a file: think of root and /dev/null. */
-	if (stat(path, &st) >= 0 && !S_ISREG(st.st_mode)) {
-		r = cursor_file_overwrite(path, cursor);
-		return r < 0 ? message_error("Failed to write new cursor to %s: %s", path,
-					     strerror(-r))
-			     : 0;
-	}
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return message_memory();
-	r = cursor_file_replace(path, temporary, cursor);
-	free(temporary);
+	snprintf(line, sizeof(line), "%s\n", cursor);
+	r = replace_file(path, line, false);
 	return r < 0 ? message_error("Failed to write new cursor to %s: %s", path, strerror(-r))
 		     : 0;
 }

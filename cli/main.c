@@ -6,9 +6,9 @@
  * selectors and timespec (text to numbers, descriptors and times), settings (what was asked for),
  * archive (the files, opened), problems and hint (files and damage), filter (matches; units,
  * boots, invocations and paths for it), show (printing entries), watch (progress), cursor-file,
- * fields, header, summary and namespaces (the other actions), runs and table, stamp and shown (what
- * they print), look and pager (for terminals), stats (--stats), messages (standard error). Only
- * jscan.h is used of the library.
+ * checkpoint-file, replace-file, fields, header, summary and namespaces (the other actions), runs
+ * and table, stamp and shown (what they print), look and pager (for terminals), stats (--stats),
+ * messages (standard error). Only jscan.h is used of the library.
  *
  * SIGINT and SIGTERM let the scan end between two entries, so that output and --stats are whole;
  * then the program dies by that signal, as a shell expects. A second one kills at once. SIGPIPE

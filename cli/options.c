@@ -225,6 +225,8 @@ const struct option_row option_table[OPTION_COUNT] = {
 			     "Record what is read and used of the files"),
 	[OPTION_SINK] = ROW("sink", 0, REQUIRED, OWN, "SINK:WHERE",
 			    "Write entries to a file too: MODE:FILE, split:DIR, ./SINK.so"),
+	[OPTION_CHECKPOINT] = ROW("checkpoint", 0, REQUIRED, OWN, "FILE",
+				  "Go on where the last run with this file has come to"),
 };
 
 bool option_matches(enum option_id id, const char *name, size_t size)

@@ -101,6 +101,7 @@ enum option_id {
 	OPTION_EXPLAIN,
 	OPTION_TRACE,
 	OPTION_SINK,
+	OPTION_CHECKPOINT,
 	OPTION_COUNT,
 	OPTION_OWN = OPTION_COMPLETE /* the first that journalctl does not have */
 };

@@ -351,6 +351,9 @@ static int settings_apply_filter(struct settings *settings, struct words *words,
 	case OPTION_CURSOR_FILE:
 		settings->cursor_file = value;
 		return 1;
+	case OPTION_CHECKPOINT:
+		settings->checkpoint = value;
+		return 1;
 	case OPTION_BOOT:
 		return settings_boot(settings, words, word);
 	case OPTION_THIS_BOOT:
@@ -460,7 +463,8 @@ static void settings_complete(struct settings *settings)
 {
 	const bool *seen = settings->seen;
 
-	if (seen[OPTION_NO_TAIL]) {
+	/* A checkpoint is of all that there is, and from the beginning. */
+	if (seen[OPTION_NO_TAIL] || (settings->checkpoint && !settings->lines_given)) {
 		settings->lines = LINES_ALL;
 		settings->lines_first = false;
 	} else if (!settings->lines_given) {
@@ -470,8 +474,8 @@ static void settings_complete(struct settings *settings)
 									       LINES_ALL;
 	}
 	if (!seen[OPTION_BOOT] && !seen[OPTION_THIS_BOOT] && !seen[OPTION_MERGE] &&
-	    (seen[OPTION_FOLLOW] || seen[OPTION_DMESG] || seen[OPTION_PAGER_END] ||
-	     seen[OPTION_STATUS]))
+	    ((seen[OPTION_FOLLOW] && !settings->checkpoint) || seen[OPTION_DMESG] ||
+	     seen[OPTION_PAGER_END] || seen[OPTION_STATUS]))
 		settings->boot_filter = true;
 	if (seen[OPTION_STATUS])
 		settings->quiet = true; /* nothing but the entries */

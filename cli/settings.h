@@ -86,6 +86,7 @@ struct settings {
 	const char *cursor;
 	const char *after_cursor;
 	const char *cursor_file;
+	const char *checkpoint;
 	const char *field; /* of -F */
 	char top_field[65];   /* of --top */
 	uint64_t top_count;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "checkpoint-file.h"
 #include "cursor-file.h"
 #include "filter.h"
 #include "frame.h"
@@ -95,6 +96,8 @@ static int show_position(struct show *show)
 		r = jscan_seek_after_cursor(engine, show->after_cursor);
 	if (r < 0)
 		return message_error("Failed to seek to cursor: %s", strerror(-r));
+	if (settings->checkpoint && checkpoint_file_begin(engine, settings->checkpoint) < 0)
+		return -EINVAL;
 	if (settings->lines == LINES_ALL)
 		return 0;
 	if (settings->seen[OPTION_FOLLOW] && !show_is_tail(show))
@@ -341,7 +344,7 @@ static int show_scan(struct show *show)
 		show->stopped = true; /* by who reads */
 		return 0;
 	}
-	if (r < 0)
+	if (r < 0 && r != -ECANCELED) /* that has been explained */
 		show_explain(show, r);
 	if (sinks_close(show->settings->sinks, show->settings->sink_count) < 0 || r < 0)
 		return -EINVAL;

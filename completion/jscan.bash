@@ -64,7 +64,7 @@ _jscan_values() {
     local levels=$'emerg\nalert\ncrit\nerr\nwarning\nnotice\ninfo\ndebug'
     case $1 in
     -D | --directory | --root) _jscan_offer_paths -d "$2" ;;
-    -i | --file | --cursor-file | --trace) _jscan_offer_paths -f "$2" ;;
+    -i | --file | --cursor-file | --checkpoint | --trace) _jscan_offer_paths -f "$2" ;;
     -o | --output) _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable' "$2" ;;
     --sink)
         if [[ $2 == */* ]]; then
