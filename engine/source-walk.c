@@ -214,7 +214,7 @@ int source_step_candidate(struct source *s)
 			return 0;
 		}
 		wanted = true;
-		if (r == 0 && unlikely(s->engine->checkpoint))
+		if (r == 0 && unlikely(s->engine->seek.kind == SEEK_CHECKPOINT))
 			wanted = !checkpoint_covers(s, &s->entry);
 		if (r == 0 && wanted && unlikely(filter))
 			r = source_filter(s, &s->entry, &wanted);
