@@ -81,6 +81,14 @@ bool bounds_ends_before(const struct source *s, uint64_t seqnum)
 	return bounds_are_there(s) && s->journal.header.tail_entry_seqnum < seqnum;
 }
 
+bool bounds_may_have(const struct source *s, uint64_t seqnum)
+{
+	const struct journal_header *h = &s->journal.header;
+
+	return !bounds_are_there(s) ||
+	       (h->head_entry_seqnum <= seqnum && seqnum <= h->tail_entry_seqnum);
+}
+
 bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, bool backward)
 {
 	const struct journal_header *h = &s->journal.header;

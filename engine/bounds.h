@@ -15,6 +15,9 @@ int bounds_place(struct source *s, const struct engine_seek *seek, bool backward
 /* True if no entry of a file has a number above this one. */
 bool bounds_ends_before(const struct source *s, uint64_t seqnum);
 
+/* True unless no entry of a file can have this number. */
+bool bounds_may_have(const struct source *s, uint64_t seqnum);
+
 /* True if a file lies wholly on the far side of a place, by its header: where reading starts in it
  * need not be known before its turn comes. */
 bool bounds_may_wait(const struct source *s, const struct engine_seek *seek, bool backward);

@@ -14,14 +14,20 @@ int jscan_fd(struct jscan *e)
 {
 	int r = engine_check(e);
 
-	if (r == 0)
-		r = engine_start_io(e);
 	if (r < 0)
 		return r;
 	e->foreign = true;
+	r = engine_start_io(e);
+	if (r < 0)
+		return r;
 	/* A submission can sleep for as long as a read: in somebody else's loop it must not. */
 	e->pool.async = true;
 	return io_event_fd(&e->io);
+}
+
+const char *jscan_io_hint(const struct jscan *e)
+{
+	return e->io_hint;
 }
 
 int jscan_events(struct jscan *e)
@@ -54,12 +60,14 @@ static int drive_slice(struct jscan *e, uint64_t begin_usec)
 	r = drive_checkpoint(e, false);
 	if (r < 0)
 		return r;
+	e->slice_end_usec = begin_usec + e->options.slice_usec;
 	do {
 		r = drive_batch(e, DRIVE_FOREIGN_REFS);
 		if (r <= 0)
 			break;
-	} while (drive_now_usec() - begin_usec < e->options.slice_usec &&
+	} while (drive_now_usec() < e->slice_end_usec &&
 		 e->stats.bytes_written - bytes < e->options.slice_bytes);
+	e->slice_end_usec = 0;
 	if (r == 0) {
 		r = drive_end(e);
 		return r < 0 ? r : -ENODATA;

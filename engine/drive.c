@@ -340,6 +340,8 @@ int drive_batch(struct jscan *e, unsigned max)
 		if (unlikely(verdict))
 			return verdict < 0 ? verdict : 0;
 		r = 1;
+		if (unlikely(e->slice_end_usec && drive_now_usec() >= e->slice_end_usec))
+			break;
 	}
 	return r;
 }

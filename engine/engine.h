@@ -87,9 +87,11 @@ struct jscan {
 	struct io io;
 	struct image_pool pool;
 	bool io_there;
+	const char *io_hint;   /* why there is no ring, once it has been tried; or NULL */
 	const struct io_method *custom_method; /* of tests: see engine_set_io() */
 	void *custom_state;
 	bool foreign;          /* driven by a foreign loop: nothing blocks */
+	uint64_t slice_end_usec; /* when a turn of it has to end; 0: this is none */
 	uint64_t turns;        /* of the loop: blocks come and go only there */
 	uint64_t waits;        /* turns that slept: what is in the page cache takes none */
 	uint64_t readahead_bytes_max; /* how far one file is read ahead */
@@ -112,6 +114,7 @@ struct jscan {
 	struct grep *grep;        /* or NULL */
 	struct grep_reader *grep_reader; /* made when it is needed */
 	struct engine_seek seek;
+	enum jscan_seek_answer seek_answer; /* while it is looked for */
 	struct checkpoint *checkpoint; /* or NULL: none is kept */
 	struct engine_seek first_place; /* of the first entry after a seek: merge-place.c */
 	bool backward;

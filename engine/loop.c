@@ -25,7 +25,8 @@ int engine_start_io(struct jscan *e)
 	struct io_options options = {
 		.method = (enum io_method_id)e->options.io,
 		.queue_depth = e->options.queue_depth,
-		.threads = e->options.io_threads,
+		/* Asked for, or in place of a ring: beside somebody else's loop one is enough. */
+		.threads = e->foreign && e->options.io == JSCAN_IO_AUTO ? 1 : e->options.io_threads,
 		.custom = e->custom_method,
 		.custom_state = e->custom_state,
 	};
@@ -33,7 +34,7 @@ int engine_start_io(struct jscan *e)
 
 	if (e->io_there)
 		return 0;
-	r = io_init(&e->io, &options, NULL);
+	r = io_init(&e->io, &options, &e->io_hint);
 	if (r < 0)
 		return r;
 	r = image_pool_init(&e->pool, &e->io, e->options.memory_bytes);

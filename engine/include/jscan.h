@@ -276,6 +276,22 @@ JSCAN_API int jscan_seek_cursor(struct jscan *engine, const char *cursor);
 JSCAN_API int jscan_seek_after_cursor(struct jscan *engine, const char *cursor);
 JSCAN_API int jscan_test_cursor(const struct jscan_entry *entry, const char *cursor);
 
+enum jscan_seek_answer {
+	JSCAN_SEEK_EXACT = 0, /* the entry is in the files */
+	JSCAN_SEEK_NEAREST,   /* it is not, since its file was removed for example, but others of
+			       * its sequence are: reading begins with the next of those (backward:
+			       * the one before it), unless another machine's comes first */
+	JSCAN_SEEK_GONE       /* no file counts by its sequence of numbers: where reading begins is
+			       * a matter of boot and time only */
+};
+
+/*
+ * Whether the last seek, to a cursor with a sequence number or to a number, has found its entry.
+ * Whether that matches does not count. Opens the files if they are not, may read a little, and
+ * blocks; the position stays. -EINVAL: the last seek was another; -EBUSY: after jscan_fd().
+ */
+JSCAN_API int jscan_seek_result(struct jscan *engine, enum jscan_seek_answer *ret_answer);
+
 /* ---- entries and fields ----------------------------------------------------------------- */
 
 /* The header of an entry. Borrowed like the entry it was asked of. */
@@ -455,10 +471,23 @@ JSCAN_API int jscan_run(struct jscan *engine);
  * is ready or sinks have been fed and there is more to do at once, 0 if it waits for the
  * descriptor, -ENODATA at the end.
  */
+/*
+ * What never blocking means. Reads go to the kernel's worker threads (IOSQE_ASYNC), and so do opens
+ * that the kernel cannot answer from its caches; there are at most 32 of these for files. A turn
+ * ends after slice_usec or slice_bytes, checked after each entry; call_usec_max of struct
+ * jscan_stats is the longest one. With JSCAN_IO_AUTO, where a ring is refused, one thread reads;
+ * with JSCAN_IO_URING jscan_fd() fails then, and with JSCAN_IO_SYNC reads do block. Adding
+ * directories reads them on the spot, and so does a follower with a directory that has turned up.
+ * Sinks are called in turns: what they wait for delays the loop.
+ */
 JSCAN_API int jscan_fd(struct jscan *engine);
 JSCAN_API int jscan_events(struct jscan *engine);
 JSCAN_API int jscan_timeout(struct jscan *engine, uint64_t *ret_usec);
 JSCAN_API int jscan_process(struct jscan *engine);
+
+/* Why there is no ring, and what to do about that: a clause in static storage, once the engine has
+ * tried to make one and was refused; else NULL. */
+JSCAN_API const char *jscan_io_hint(const struct jscan *engine);
 
 /* Makes a running jscan_run() return as if a sink had answered 1. The one function that may be
  * called from a signal handler or another thread. It also wakes a jscan_next() that waits for a

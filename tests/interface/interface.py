@@ -4,6 +4,7 @@
 
   interface.py header SOURCE_ROOT    jscan.h compiles, alone and twice, as C89, C11, C++98, C++17
   interface.py symbols LIBRARY LIST  the exported symbols and their versions are those of LIST
+  interface.py state LIBRARY         no data of the library can be written to
   interface.py installed BUILD PAGE SAMPLE
                                      after "meson install" somewhere, the manual page's example
                                      compiles by pkg-config alone, linked dynamically and
@@ -13,6 +14,7 @@ Prints TAP. LIST is debian/libjscan0.symbols: adding a symbol is a line there; r
 one breaks programs and wants another soname.
 """
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -83,6 +85,22 @@ def check_symbols(library, recorded):
     report('exported symbols are the recorded ones', '\n'.join(lines))
 
 
+def check_state(library):
+    """Nothing of the library's data may be written to: two engines never share anything."""
+    sections = subprocess.run(['readelf', '-SW', library], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+    numbers = {number for number, name in re.findall(r'\[ *(\d+)\] (\.\S+)', sections)
+               if name in ('.data', '.bss', '.tdata', '.tbss')}
+    symbols = subprocess.run(['readelf', '-sW', library], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    if '__asan' in symbols or '__tsan' in symbols or '__gcov' in symbols:
+        symbols = ''  # these keep state of their own
+    rows = [line.split() for line in symbols.splitlines() if ' OBJECT ' in line]
+    report('keeps no global state', '\n'.join(
+        row[7] for row in rows
+        if row[6] in numbers and row[7] not in ('completed.0', '__dso_handle', '__TMC_END__')))
+
+
 def example_of(page):
     """The program in a manual page."""
     with open(page, encoding='utf-8') as file:
@@ -131,7 +149,8 @@ def check_installed(build, page, sample):
 
 def main():
     """See the top of the file."""
-    checks = {'header': check_header, 'symbols': check_symbols, 'installed': check_installed}
+    checks = {'header': check_header, 'symbols': check_symbols,
+              'state': check_state, 'installed': check_installed}
     if len(sys.argv) < 3 or sys.argv[1] not in checks:
         sys.exit(__doc__)
     checks[sys.argv[1]](*sys.argv[2:])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads journals in a libuv loop, with a timer beside the scan. Entries go to a sink, so that
- * jscan_process() alone moves everything, for about a millisecond at a time.
+ * Reads journals in a libuv loop. Entries go to a sink, so that jscan_process() alone moves
+ * everything, for about a millisecond at a time; in between the loop serves others.
  *
  *	example-uv DIRECTORY
  */
@@ -14,7 +14,9 @@
 struct reader {
 	struct jscan *engine;
 	uv_poll_t poll;   /* something has been read */
-	uv_timer_t timer; /* there is more to do, or the engine wants to be called by then */
+	uv_timer_t timer; /* the engine wants to be called by then */
+	uv_idle_t idle;   /* there is more to do: once in each turn of the loop, so that others
+			   * have their turns, too */
 	unsigned long count;
 	int result;
 };
@@ -31,9 +33,15 @@ static int count_entry(void *userdata, const struct jscan_entry *entry,
 
 static void reader_turn(struct reader *reader);
 
+/* What libuv calls. */
 static void reader_rung(uv_timer_t *timer)
 {
 	reader_turn(timer->data);
+}
+
+static void reader_idle(uv_idle_t *idle)
+{
+	reader_turn(idle->data);
 }
 
 static void reader_polled(uv_poll_t *poll, int status, int events)
@@ -51,13 +59,16 @@ static void reader_turn(struct reader *reader)
 
 	if (r == 0)
 		r = jscan_timeout(reader->engine, &usec);
+	uv_idle_stop(&reader->idle);
+	uv_timer_stop(&reader->timer);
 	if (r < 0) {
 		reader->result = r == -ENODATA ? 0 : r;
 		uv_close((uv_handle_t *)&reader->poll, NULL);
 		uv_close((uv_handle_t *)&reader->timer, NULL);
-	} else if (usec == UINT64_MAX) {
-		uv_timer_stop(&reader->timer);
-	} else {
+		uv_close((uv_handle_t *)&reader->idle, NULL);
+	} else if (usec == 0) {
+		uv_idle_start(&reader->idle, reader_idle);
+	} else if (usec != UINT64_MAX) {
 		uv_timer_start(&reader->timer, reader_rung, (usec + 999) / 1000, 0);
 	}
 }
@@ -69,34 +80,24 @@ static int reader_start(struct reader *reader, uv_loop_t *loop)
 
 	if (fd < 0)
 		return fd;
-	reader->poll.data = reader->timer.data = reader;
+	reader->poll.data = reader->timer.data = reader->idle.data = reader;
 	uv_timer_init(loop, &reader->timer);
+	uv_idle_init(loop, &reader->idle);
 	uv_poll_init(loop, &reader->poll, fd);
 	uv_poll_start(&reader->poll, UV_READABLE, reader_polled);
-	uv_timer_start(&reader->timer, reader_rung, 0, 0);
+	uv_idle_start(&reader->idle, reader_idle);
 	return 0;
-}
-
-/* What else the program does. */
-static void count_tick(uv_timer_t *timer)
-{
-	++*(unsigned long *)timer->data;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct jscan_sink_ops ops = { .size = sizeof(ops), .entry = count_entry };
 	struct reader reader = { .count = 0 };
-	unsigned long ticks = 0;
-	uv_timer_t ticker = { .data = &ticks };
 	uv_loop_t *loop = uv_default_loop();
 	int r;
 
 	if (argc != 2 || jscan_new(NULL, &reader.engine) < 0)
 		return 2;
-	uv_timer_init(loop, &ticker);
-	uv_timer_start(&ticker, count_tick, 10, 10);
-	uv_unref((uv_handle_t *)&ticker); /* the loop ends with the scan */
 	r = jscan_add_directory(reader.engine, argv[1], 0);
 	if (r == 0)
 		r = jscan_add_sink(reader.engine, &ops, &reader);
@@ -111,6 +112,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", argv[1], strerror(-r));
 	else
 		printf("%lu entries\n", reader.count);
-	fprintf(stderr, "%lu ticks of the timer\n", ticks);
 	return r < 0;
 }
