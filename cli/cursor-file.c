@@ -47,7 +47,8 @@ int cursor_file_write(const char *path, const char *cursor)
 	int r;
 
 	snprintf(line, sizeof(line), "%s\n", cursor);
-	r = replace_file(path, line, false);
+	/* A path without a name is read like that of a file that is not there. */
+	r = *path ? replace_file(path, line, false) : -EINVAL;
 	return r < 0 ? message_error("Failed to write new cursor to %s: %s", path, strerror(-r))
 		     : 0;
 }

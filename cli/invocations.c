@@ -147,10 +147,16 @@ static int invocations_place(struct archive *archive, const jscan_id *id,
 	r = filter_add_boot(archive);
 	if (r >= 0)
 		r = invocations_match(archive, id);
+	/* Reading forward, a follower would wait for an invocation that is not there. */
 	if (r >= 0)
-		r = jscan_set_direction(archive->engine, direction);
+		r = jscan_set_direction(archive->engine, JSCAN_BACKWARD);
 	if (r >= 0)
 		r = jscan_next(archive->engine, &entry);
+	if (r > 0 && direction == JSCAN_FORWARD) {
+		r = jscan_set_direction(archive->engine, JSCAN_FORWARD);
+		if (r >= 0)
+			r = jscan_next(archive->engine, &entry);
+	}
 	if (r > 0)
 		jscan_entry_cursor(entry, cursor);
 	return r;
@@ -221,7 +227,7 @@ int invocations_find(struct archive *archive, jscan_id *ret_id)
 	if (descriptor->has_id && descriptor->offset == 0) {
 		char cursor[JSCAN_CURSOR_SIZE];
 
-		r = invocations_place(archive, &descriptor->id, JSCAN_FORWARD, cursor);
+		r = invocations_place(archive, &descriptor->id, JSCAN_BACKWARD, cursor);
 		if (r > 0)
 			*ret_id = descriptor->id;
 	} else {

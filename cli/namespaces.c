@@ -4,6 +4,7 @@
  * namespace that has journals in both places is listed for each, as journalctl does. No file is
  * opened.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +18,38 @@
 
 #define ID_DIGITS 32
 
+/* Reads a machine ID from the SIZE bytes of its file, which may end in a line break. 0, or a
+ * negative errno as sd-id128 has them. */
+static int namespaces_parse_machine(const char *text, size_t size, char *id)
+{
+	bool zero = true;
+
+	if (size == 0)
+		return -ENOMEDIUM;
+	if (text[size - 1] == '\n')
+		size--;
+	if (size == strlen("uninitialized") && memcmp(text, "uninitialized", size) == 0)
+		return -ENOPKG;
+	if (size != ID_DIGITS)
+		return -EUCLEAN;
+	for (size_t i = 0; i < size; i++) {
+		if (!isxdigit((unsigned char)text[i]))
+			return -EUCLEAN;
+		zero = zero && text[i] == '0';
+		id[i] = (char)tolower((unsigned char)text[i]);
+	}
+	id[size] = '\0';
+	return zero ? -ENOMEDIUM : 0;
+}
+
 /* The machine's ID, below ROOT. */
 static int namespaces_machine(const char *root, char *id)
 {
-	size_t size = 0;
+	char text[ID_DIGITS + 2]; /* with a line break, and room to see that there is more */
+	size_t size;
 	char *path;
 	FILE *f;
+	int r;
 
 	if (asprintf(&path, "%s/etc/machine-id", root) < 0)
 		return message_memory();
@@ -30,11 +57,21 @@ static int namespaces_machine(const char *root, char *id)
 	free(path);
 	if (!f)
 		return message_error("Failed to get machine ID: %s", strerror(errno));
-	size = fread(id, 1, ID_DIGITS, f);
+	size = fread(text, 1, sizeof(text), f);
 	fclose(f);
-	id[size] = '\0';
-	return size == ID_DIGITS ? 0
-				 : message_error("Failed to get machine ID: %s", strerror(EUCLEAN));
+	r = namespaces_parse_machine(text, size, id);
+	return r < 0 ? message_error("Failed to get machine ID: %s", strerror(-r)) : 0;
+}
+
+/* Whether NAME can be a namespace's: the name of a file, and of characters that need no escape in
+ * the instance of a unit. */
+static bool namespaces_is_valid(const char *name)
+{
+	static const char valid[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    ":-_.@";
+
+	return *name && name[strspn(name, valid)] == '\0' && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
 }
 
 /* Adds the namespaces in one directory to a list, with duplicates of another directory's. */
@@ -53,7 +90,7 @@ static int namespaces_add(const char *root, const char *directory, const char *m
 		const char *name = entries[i]->d_name;
 
 		if (r >= 0 && strncmp(name, machine, ID_DIGITS) == 0 && name[ID_DIGITS] == '.' &&
-		    name[ID_DIGITS + 1])
+		    namespaces_is_valid(name + ID_DIGITS + 1))
 			r = table_add(table, name + ID_DIGITS + 1, 0);
 		free(entries[i]);
 	}

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "look.h"
+#include "messages.h"
 #include "pager.h"
 #include "values.h"
 
@@ -107,6 +108,17 @@ static const char *pager_start(const char *command, bool trusted, bool secure, i
 	return NULL;
 }
 
+/* Whether COMMAND says that no pager is wanted: it has no word, or the one word cat. */
+static bool pager_is_none(const char *command)
+{
+	static const char blanks[] = " \t\n\r";
+	const char *word = command + strspn(command, blanks);
+	size_t size = strcspn(word, blanks);
+
+	return word[size + strspn(word + size, blanks)] == '\0' &&
+	       (size == 0 || (size == 3 && memcmp(word, "cat", 3) == 0));
+}
+
 void pager_open(const struct settings *settings)
 {
 	const char *command = getenv("SYSTEMD_PAGER"), *word = getenv("SYSTEMD_PAGERSECURE");
@@ -118,7 +130,7 @@ void pager_open(const struct settings *settings)
 		return;
 	if (!command)
 		command = getenv("PAGER");
-	if (command && (*command == '\0' || strcmp(command, "cat") == 0))
+	if (command && pager_is_none(command))
 		return;
 	if (pipe2(pipes, O_CLOEXEC) < 0)
 		return;

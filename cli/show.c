@@ -33,10 +33,11 @@ struct show {
 	const struct settings *settings;
 	struct archive *archive;
 	struct watch watch;
-	const char *after_cursor; /* of --after-cursor, or ... */
-	char *kept_cursor;        /* ... of --cursor-file */
-	bool stopped;             /* by a signal, or by quitting the pager */
-	bool refused;             /* an entry, since a field's name is bad */
+	const char *after_cursor;            /* of --after-cursor, or ... */
+	char *kept_cursor;                   /* ... of --cursor-file */
+	char last_cursor[JSCAN_CURSOR_SIZE]; /* where -f -n 0 begins, or "" */
+	bool stopped;                        /* by a signal, or by quitting the pager */
+	bool refused;                        /* an entry, since a field's name is bad */
 };
 
 /* The time that all files span, by their headers. */
@@ -74,6 +75,28 @@ static bool show_is_tail(const struct show *show)
 	       !settings->seen[OPTION_REVERSE] && !settings->cursor && !show->after_cursor;
 }
 
+/* With -f -n 0 the last entry is the position until another arrives, whatever the bounds say. */
+static int show_keep_last_cursor(struct show *show)
+{
+	const struct settings *settings = show->settings;
+	struct jscan *engine = show->archive->engine;
+	const struct jscan_entry *entry;
+	int r;
+
+	if (!settings->seen[OPTION_FOLLOW] || settings->lines != 0 || !show_is_tail(show) ||
+	    !show_wants_cursor(show))
+		return 0;
+	jscan_set_grep(engine, NULL, JSCAN_CASE_AUTO, NULL, 0);
+	r = jscan_set_direction(engine, JSCAN_BACKWARD);
+	if (r >= 0)
+		r = jscan_next(engine, &entry);
+	if (r > 0)
+		jscan_entry_cursor(entry, show->last_cursor);
+	if (r < 0)
+		return message_error("Failed to find the last entry: %s", strerror(-r));
+	return archive_set_pattern(show->archive);
+}
+
 /* Sets how many entries to show, from which end, between which times, and where a cursor says to
  * begin. */
 static int show_position(struct show *show)
@@ -82,6 +105,8 @@ static int show_position(struct show *show)
 	struct jscan *engine = show->archive->engine;
 	int r = show_read_cursor(show);
 
+	if (r >= 0)
+		r = show_keep_last_cursor(show);
 	if (r < 0)
 		return r;
 	r = jscan_set_direction(engine,
@@ -274,8 +299,8 @@ static int show_attach(struct show *show)
 		return r;
 	/* A sink that looks on has all fields decoded: not for modes that need only a few. */
 	show->watch.show_progress = show_prints(settings) &&
-				    show_prints_all_fields(settings->mode) &&
-				    !seen[OPTION_QUIET] && watch_progress_wanted();
+				    show_prints_all_fields(settings->mode) && !seen[OPTION_QUIET] &&
+				    watch_progress_wanted();
 	r = watch_attach(&show->watch, show->archive->engine);
 	return r < 0 ? message_memory() : 0;
 }
@@ -358,7 +383,11 @@ static int show_cursor(struct show *show)
 	const struct settings *settings = show->settings;
 	char cursor[JSCAN_CURSOR_SIZE], line[JSCAN_CURSOR_SIZE + sizeof("-- cursor: \n")];
 
-	if (!show_wants_cursor(show) || jscan_position_cursor(show->archive->engine, cursor) <= 0)
+	if (!show_wants_cursor(show))
+		return 0;
+	if (jscan_position_cursor(show->archive->engine, cursor) <= 0)
+		memcpy(cursor, show->last_cursor, sizeof(cursor));
+	if (*cursor == '\0')
 		return 0;
 	if (settings->seen[OPTION_SHOW_CURSOR]) {
 		snprintf(line, sizeof(line), "-- cursor: %s\n", cursor);

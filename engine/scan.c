@@ -474,10 +474,11 @@ static bool engine_is_beyond(const struct jscan *e, const struct entry_object *e
 	return entry->realtime < e->since || (e->seek.set && entry->realtime > e->until);
 }
 
-/* The end of what there is: of the scan, or of a follower's pass. */
+/* The end of what there is: of the scan, or of a follower's pass. Nothing comes before the oldest
+ * entry, however long one waits. */
 static void engine_end(struct jscan *e)
 {
-	e->phase = e->follow ? PHASE_FOLLOW : PHASE_END;
+	e->phase = e->follow && !e->backward ? PHASE_FOLLOW : PHASE_END;
 }
 
 /* True if enough entries have been yielded. A follower's tail is only where it begins. */

@@ -1092,8 +1092,8 @@ JSCAN_API int jscan_verify(struct jscan *engine, const struct jscan_verify_optio
  * Goes on after the last entry and waits for more: in files that grow, are renamed and made anew as
  * journals are rotated, or turn up in the directories that were added, and their sub-directories.
  * (Of files that were added by name, what later has that name is followed, too.) It is said before
- * the files are opened, else the answer is -EINVAL; a backward scan cannot follow: -EINVAL when it
- * is driven.
+ * the files are opened, else the answer is -EINVAL. A backward scan cannot follow: -EINVAL when it
+ * opens the files, and once they are open it ends at the oldest entry without waiting.
  *
  * jscan_run() then blocks until a sink or jscan_stop() stops it, or the reader of a built-in
  * output's pipe or connection goes away, as if the output had answered 1; jscan_next() blocks until

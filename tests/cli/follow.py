@@ -179,14 +179,29 @@ def idle(tap, jscan, folder):
     check(tap, status == 0, 'a reader that goes away ends it at once', f'status {status}')
 
 
+def keep_cursor(tap, jscan, folder):
+    """What -n 0 leaves as the cursor when nothing arrives: that of the last entry that matches."""
+    options = ['-q', '-D', folder, '-b', 'all', '-n', '0', '--show-cursor', 'PRIORITY=3']
+    want = subprocess.run([jscan, *options], stdout=subprocess.PIPE, check=True).stdout
+    process = subprocess.Popen([jscan, '-f', *options, '-S', 'tomorrow', '-g', 'nothing'],
+                               stdout=subprocess.PIPE)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    got = process.communicate(timeout=PATIENCE)[0]
+    check(tap, got == want and got.startswith(b'-- cursor: '),
+          'the cursor is that of the last entry while nothing arrives', f'{got} {want}')
+
+
 def begin(tap, jscan, folder):
     """Where following begins, and what has no part in it."""
     path = os.path.join(folder, 'remote.journal')
     write(path, range(10), 1)
+    keep_cursor(tap, jscan, folder)
     last = Reader(jscan, folder, '-b', '-n', '0')
     after = Reader(jscan, folder, '-S', '@%.6f' % (time.time() + 3600))
     cursor = Reader(jscan, folder, '-c', 't=%x' % ((int(time.time()) + 3600) * 1000000))
     named = Reader(jscan, folder, '-n', '0', '-p', 'debug', only=path)
+    absent = Reader(jscan, folder, '-n', '0', '--show-cursor', 'NUMBER=10')
     time.sleep(0.5)
     for _ in range(20):  # events one by one, none of which is about the file
         with open(os.path.join(folder, 'x.journal'), 'ab') as file:
@@ -203,6 +218,10 @@ def begin(tap, jscan, folder):
         status = reader.stop()
         check(tap, status == 0 and reader.numbers == list(range(first, 30)), name,
               f'status {status}: {reader.numbers}', reader.error)
+    absent.wait_for(1)
+    absent.stop()
+    check(tap, absent.numbers == [10], 'the first entry that matches at all is not lost',
+          f'{absent.numbers}')
 
 
 def wait_for_first(tap, jscan, folder):

@@ -75,6 +75,12 @@ class Own(harness.Suite):
         r = self.run('-D', self.sample, '--cursor-file', self.sample)
         self.point('a cursor file that is a folder cannot be read', r.status == 1 and
                    b'Failed to read cursor file ' in r.err, r)
+        r = self.run('-D', self.sample, '-f', '--invocation=' + '1' * 32)
+        self.point('an invocation that is not there is not waited for', r.status == 1 and
+                   r.err.startswith(b'No journal entry found for the invocation ('), r)
+        r = self.run('-D', self.sample, '-n', '1', '--cursor-file=')
+        self.point('a cursor file without a name cannot be written', r.status == 1 and
+                   r.err == b'Failed to write new cursor to : Invalid argument\n', r)
         r = self.run('-S', '\n1\r\n\n2\n')
         self.point('a message has no empty lines', r.err ==
                    b'Failed to parse timestamp: \n1\n2\n', r)
@@ -270,6 +276,7 @@ class Own(harness.Suite):
         want = self.run('-i', os.path.join(self.sample, 'user-1000.journal'), '-o', 'export')
         r = self.run(root, '--namespace=side', '-o', 'export')
         self.point('--namespace counts below --root', r.out == want.out and r.out, r)
+        self.namespaces(root, machine)
         master, slave = open_terminal()
         if master is None:
             return
@@ -282,6 +289,25 @@ class Own(harness.Suite):
         finally:
             os.close(slave)
             os.close(master)
+
+    def namespaces(self, root, machine):
+        """Which namespaces --list-namespaces lists below a root, of which machine's ID."""
+        folder = os.path.join(self.scratch, 'root')
+        os.makedirs(os.path.join(folder, 'etc'))
+        for name in ('..', '.a', 'a:b', 'a b', 'a\\b', '\u00fc'):
+            os.makedirs(os.path.join(folder, 'run/log/journal', machine + '.' + name))
+        for text, status, end in (
+                (machine + '\n', 0, b'NAMESPACE\n.a\na:b\nside\n'),
+                (machine.upper(), 0, b'NAMESPACE\n.a\na:b\nside\n'),
+                ('', 1, b': No medium found\n'), ('0' * 32, 1, b': No medium found\n'),
+                ('uninitialized\n', 1, b': Package not installed\n'),
+                (machine + '\n\n', 1, b': Structure needs cleaning\n'),
+                (machine[1:] + 'g', 1, b': Structure needs cleaning\n')):
+            with open(os.path.join(folder, 'etc/machine-id'), 'w', encoding='ascii') as file:
+                file.write(text)
+            r = self.run(root, '--list-namespaces')
+            self.point(f'the namespaces of the machine {text!r}', r.status == status and
+                       (r.out + r.err).endswith(end), r)
 
     def missing(self, *files):
         """The ranges of numbers that --gaps lists, and those that follow from the entries."""

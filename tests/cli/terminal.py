@@ -92,6 +92,7 @@ class Terminal(harness.Suite):
         """When there is no pager."""
         plain = self.run('-D', self.sample, '--no-pager')
         for environment in ({'SYSTEMD_PAGER': ''}, {'SYSTEMD_PAGER': 'cat'}, {'PAGER': 'cat'},
+                            {'SYSTEMD_PAGER': ' cat '}, {'PAGER': ' \t'},
                             {'SYSTEMD_PAGER': '', 'PAGER': self.pager}):
             r = self.run('-D', self.sample, **environment)
             self.point('%s means none' % environment, r.out == plain.out, r)
