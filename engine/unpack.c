@@ -340,7 +340,8 @@ int unpack_step(struct source *s, enum packed_kind kind)
 
 /* ---- looking at a file ------------------------------------------------------------------ */
 
-/* True if a compressed file of this kind unpacks to a journal, by its beginning. */
+/* True if a compressed file of this kind unpacks to a journal, by its beginning. What takes more
+ * memory than is allowed might be one: whoever opens it is told. */
 static bool unpack_is_journal(int fd, enum packed_kind kind)
 {
 	uint8_t head[sizeof(unpack_signature)];
@@ -363,7 +364,8 @@ static bool unpack_is_journal(int fd, enum packed_kind kind)
 	}
 	packed_free(packed);
 	free(bytes);
-	return io.out_used == sizeof(head) && memcmp(head, unpack_signature, sizeof(head)) == 0;
+	return r == -ENOBUFS || (io.out_used == sizeof(head) &&
+				 memcmp(head, unpack_signature, sizeof(head)) == 0);
 }
 
 int jscan_is_journal(const char *path)

@@ -175,8 +175,8 @@ JSCAN_API int jscan_add_fd(struct jscan *engine, int fd, const char *name, unsig
  * the call. */
 JSCAN_API int jscan_add_stream(struct jscan *engine, int fd, const char *name);
 
-/* Whether PATH is a regular file that begins like a journal, compressed or not. 1 or 0; it reads
- * the beginning, and blocks for that. */
+/* Whether PATH is a regular file that begins like a journal, compressed or not, or a compressed one
+ * that takes too much memory to say. 1 or 0; it reads the beginning, and blocks for that. */
 JSCAN_API int jscan_is_journal(const char *path);
 
 /* Adds the machine's own journals: /run/log/journal and /var/log/journal. */

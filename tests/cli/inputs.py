@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import zlib
 
 import harness
 
@@ -91,6 +92,20 @@ class Inputs(harness.Suite):
         r = self.run('-i', other)
         self.point('nor is it with --file', r.status == 1 and
                    r.err == b'Failed to open files: Bad message\n', r)
+
+    def test_greedy(self):
+        """A stream that says that unpacking takes more memory than is allowed."""
+        data = bytearray(lzma.compress(self.bytes))
+        size = (data[12] + 1) * 4  # of the first block's header, with its checksum
+        data[16] = 36  # a dictionary of 1 GiB
+        data[12 + size - 4:12 + size] = zlib.crc32(data[12:12 + size - 4]).to_bytes(4, 'little')
+        path = self.write(os.path.join(self.folder('greedy'), 'greedy'), data)
+        for arguments in ([path], ['-i', path]):
+            r = self.run('-o', 'export', *arguments)
+            self.point('a stream that takes much memory', r.status == 1 and r.out == b'' and
+                       r.err.decode().startswith('Journal file %s is unpacked up to offset 24 only:'
+                                                 ' unpacking it takes more memory than is allowed'
+                                                 % path), r)
 
     def test_damaged(self):
         """What can be unpacked is read, and what cannot is told."""
