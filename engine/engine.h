@@ -80,6 +80,9 @@ struct histogram;
 struct gaps;
 struct invocations;
 
+/* So few sources that wait leave a disk idle. */
+#define LONE_SOURCES_MAX 2u
+
 struct jscan {
 	struct jscan_options options;
 	volatile uint8_t *fork_mark; /* 0 in a child after fork() */
@@ -93,6 +96,9 @@ struct jscan {
 	bool foreign;          /* driven by a foreign loop: nothing blocks */
 	uint64_t slice_end_usec; /* when a turn of it has to end; 0: this is none */
 	uint64_t turns;        /* of the loop: blocks come and go only there */
+	unsigned asks;         /* times that bytes have been asked for since the last turn; ... */
+	struct source *asked[LONE_SOURCES_MAX]; /* ... by these first */
+	uint64_t lone_since_usec; /* when they were all that asked, the last time; or 0 */
 	uint64_t waits;        /* turns that slept: what is in the page cache takes none */
 	uint64_t readahead_bytes_max; /* how far one file is read ahead */
 	atomic_bool stop;
@@ -228,6 +234,8 @@ void engine_rewind(struct jscan *engine);
 
 /* Whether nothing has been slept for yet: then files come from the page cache. */
 bool engine_reads_memory(const struct jscan *engine);
+/* A source begins to wait for bytes that it has asked for. */
+void engine_asked(struct jscan *engine, struct source *s);
 
 /* Runs a step over all sources that WANTS says yes to (NULL: all that have not failed), or goes on
  * with it: 0 when all have answered, -EAGAIN. */

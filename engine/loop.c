@@ -19,6 +19,11 @@
 /* When so many files are open, read-ahead looks at them all only every so many entries. */
 #define AHEAD_FILES_MANY 8u
 #define AHEAD_STEPS 64u
+/* What is read around bytes that few sources wait for, by how long the last such wait was. */
+#define LONE_BYTES_PER_USEC 128u
+#define LONE_BYTES_MIN (16u << 10)
+#define LONE_BYTES_MAX (1u << 20)
+#define LONE_USEC_MAX (LONE_BYTES_MAX / LONE_BYTES_PER_USEC)
 
 int engine_start_io(struct jscan *e)
 {
@@ -107,6 +112,36 @@ static uint64_t engine_sleep_usec(struct jscan *e)
 	return rate < checkpoint ? rate : checkpoint;
 }
 
+void engine_asked(struct jscan *e, struct source *s)
+{
+	if (e->asks < LONE_SOURCES_MAX)
+		e->asked[e->asks] = s;
+	e->asks++;
+}
+
+/*
+ * A source that goes on from read to read, each of which says where the next one is, waits for the
+ * disk every time; with no other beside it, that is idle but for it. What lies around is read with
+ * what it lacks, since arrays and entries lie near one another: as much as may come in the time
+ * that such a read has taken, next to nothing on a fast disk, much on a slow one.
+ */
+static void engine_read_around(struct jscan *e)
+{
+	unsigned asks = e->asks;
+	bool lone = asks <= LONE_SOURCES_MAX;
+	uint64_t now, usec, bytes;
+
+	e->asks = 0;
+	if (asks == 0 || engine_reads_memory(e))
+		return;
+	now = rate_now_usec();
+	usec = e->lone_since_usec ? now - e->lone_since_usec : 0;
+	bytes = usec < LONE_USEC_MAX ? usec * LONE_BYTES_PER_USEC : LONE_BYTES_MAX;
+	for (unsigned i = 0; lone && i < asks && bytes >= LONE_BYTES_MIN; i++)
+		source_read_around(e->asked[i], bytes);
+	e->lone_since_usec = lone ? now : 0;
+}
+
 /* Has the I/O take a turn, or only time go by where reads wait for nothing else. */
 static int engine_turn_io(struct jscan *e, bool wait)
 {
@@ -136,6 +171,7 @@ int engine_turn(struct jscan *e, bool wait)
 	/* Whoever still wants to read asks again. */
 	if (engine_rate_usec(e) == 0)
 		e->pool.rate.refused = false;
+	engine_read_around(e);
 	image_pool_start(&e->pool);
 	e->turns++;
 	wait = wait && engine_can_wait(e) && list_is_empty(&e->io.done);

@@ -69,6 +69,7 @@ void source_free(struct source *s)
 	if (!s)
 		return;
 	assert(!s->image_there);
+	s->engine->asks = 0; /* this may be one of those that have asked */
 	list_remove(&s->run_link);
 	list_remove(&s->open_link);
 	plan_done(&s->plan);
@@ -440,7 +441,10 @@ static bool source_ask(struct source *s)
 	for (unsigned i = 0; i < w->want_count; i++)
 		missing += image_want(&s->image, w->wants[i].offset, w->wants[i].size_bytes,
 				      IMAGE_NEEDED);
-	return missing > 0;
+	if (missing == 0)
+		return false;
+	engine_asked(s->engine, s);
+	return true;
 }
 
 int source_try(struct source *s, source_step_fn step)
@@ -488,6 +492,18 @@ int source_try(struct source *s, source_step_fn step)
 		s->pinned = false;
 	}
 	return r;
+}
+
+void source_read_around(struct source *s, uint64_t around_bytes)
+{
+	if (s->streaming || s->state != SOURCE_WAITING)
+		return;
+	for (unsigned i = 0; i < s->window.want_count; i++) {
+		uint64_t offset = s->window.wants[i].offset, before = around_bytes / 2;
+
+		before = before < offset ? before : offset;
+		image_want(&s->image, offset - before, around_bytes, IMAGE_EXPECTED);
+	}
 }
 
 void source_forget(struct source *s, uint64_t offset, uint64_t size_bytes)

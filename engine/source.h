@@ -224,4 +224,7 @@ void source_image_ready(struct source *s);
  * asked for. */
 uint64_t source_read_ahead(struct source *s, uint64_t room_bytes);
 
+/* Queues so many bytes around those that a source lacks, if it still waits for them. */
+void source_read_around(struct source *s, uint64_t around_bytes);
+
 #endif

@@ -13,6 +13,7 @@
 #define BOOT_FILES 4u /* files of a boot */
 #define ENTRIES 150u  /* of a file */
 #define UNIT_EVERY 50u
+#define SLOW_USEC 5000u /* what a read takes on a slow disk */
 
 static struct io_fault fault;
 static struct fixture *files[FILES];
@@ -163,13 +164,14 @@ Test(index, the_status_of_a_unit_in_a_named_archive_takes_few_waves)
 
 	if (!boots)
 		cr_skip_test("JSCAN_TEST_BOOTS is not set");
+	fault.latency_usec = SLOW_USEC;
 	options.queue_depth = 4096;
 	cr_assert(eq(int, jscan_new(&options, &engine), 0));
 	engine_set_io(engine, &io_method_fault, &fault);
 	cr_assert(eq(int, jscan_add_directory(engine, boots, 0), 0));
 	cr_assert(eq(int, jscan_newest_boot(engine, 0, &boot), 1));
 	match_boot(engine, &boot);
-	match_unit(engine, unit ? unit : "nginx.service");
+	match_unit(engine, unit ? unit : "dbus.service");
 	jscan_set_tail(engine, 10);
 	free(collect(engine, DRIVE_NEXT));
 	jscan_get_stats(engine, &stats);

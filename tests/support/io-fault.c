@@ -262,6 +262,8 @@ static void io_fault_start(struct io *io)
 		io_fault_schedule(f, flight);
 	}
 	f->waves += reads;
+	if (reads && f->latency_usec)
+		usleep(f->latency_usec);
 	if (io->in_flight > f->in_flight_peak)
 		f->in_flight_peak = io->in_flight;
 }

@@ -35,6 +35,7 @@ struct io_fault {
 	uint32_t read_bytes_max;      /* one attempt brings at most so much; 0: no limit */
 	bool read_bytes_random;       /* ... a random number of bytes up to that */
 	unsigned delay_turns_max;     /* attempts take up to so many turns */
+	unsigned latency_usec;        /* starting reads takes so long, however many they are */
 	bool reorder;                 /* what is due in one turn completes in random order */
 	unsigned eagain_percent;      /* attempts that meet EAGAIN first */
 	unsigned eintr_percent;
