@@ -9,24 +9,21 @@
  * move the positions of their own sequences; that is queued until the entry itself is taken, so
  * that neither is lost nor repeated. What is taken settles when the sinks have written it out.
  *
- * The text: a line with a version and the number of sequences, then a cursor for each, the one that
- * was reached last at the end: copies of that entry are still to be passed over.
+ * A file may turn up late, with numbers below its sequence's position: when a directory is being
+ * copied, for example. So the files that have been read are remembered, by their IDs; of others
+ * nothing has been read. A position is a file's own once it has moved while that file took part in
+ * the merge; before that a late file has a number of its own.
  */
 #include "engine/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/cursor.h"
 #include "engine/drive.h"
-
-#define CHECKPOINT_HEAD "jscan-checkpoint "
-#define CHECKPOINT_VERSION 1u
 
 /* ---- positions -------------------------------------------------------------------------- */
 
-/* The position of a sequence, made if it is not there. NULL without memory. */
-static struct checkpoint_position *checkpoint_at(struct checkpoint_table *t, uint32_t number)
+struct checkpoint_position *checkpoint_at(struct checkpoint_table *t, uint32_t number)
 {
 	if (number >= t->count) {
 		uint32_t count = number + number / 2 + 16;
@@ -44,7 +41,7 @@ static struct checkpoint_position *checkpoint_at(struct checkpoint_table *t, uin
 
 /* Moves the position of a sequence, never back. */
 static int checkpoint_move(struct checkpoint_table *t, uint32_t number,
-			   const struct engine_position *at)
+			   const struct engine_position *at, uint64_t moved)
 {
 	struct checkpoint_position *p = checkpoint_at(t, number);
 
@@ -54,6 +51,7 @@ static int checkpoint_move(struct checkpoint_table *t, uint32_t number,
 		return 0;
 	p->at = *at;
 	p->serial = ++t->serial;
+	p->moved = moved;
 	return 0;
 }
 
@@ -91,115 +89,39 @@ static const struct checkpoint_position *checkpoint_newest(const struct checkpoi
 	return newest;
 }
 
-/* ---- text -------------------------------------------------------------------------------- */
-
-/* Takes one line, a cursor with all its parts. */
-static int checkpoint_take_line(struct jscan *e, struct checkpoint_table *t, const char *line,
-				size_t size)
+int checkpoint_add_file(struct checkpoint *c, const struct checkpoint_file *file)
 {
-	struct checkpoint_position *p;
-	char cursor[JSCAN_CURSOR_SIZE];
-	struct engine_seek seek;
 	uint32_t number;
-	int r;
+	int r = order_ids_number(&c->file_ids, &file->file_id, &number);
 
-	if (size >= sizeof(cursor))
-		return -EINVAL;
-	memcpy(cursor, line, size);
-	cursor[size] = '\0';
-	r = cursor_parse(cursor, &seek);
 	if (r < 0)
 		return r;
-	if (!seek.has_seqnum || !seek.has_monotonic || !seek.has_realtime || !seek.has_hash)
-		return -EINVAL;
-	r = order_seqnum_id_number(&e->order, &seek.seqnum_id, &number);
-	if (r < 0)
-		return r;
-	p = checkpoint_at(t, number);
-	if (!p)
-		return -ENOMEM;
-	if (p->serial)
-		return -EINVAL;
-	p->serial = ++t->serial;
-	p->at = (struct engine_position){
-		.known = true,
-		.seqnum_id = seek.seqnum_id,
-		.entry = { .seqnum = seek.seqnum, .realtime = seek.realtime,
-			   .monotonic = seek.monotonic, .boot_id = seek.boot_id,
-			   .xor_hash = seek.hash },
-	};
-	return 0;
-}
+	if (number >= c->file_capacity) {
+		uint32_t capacity = number + number / 2 + 16;
+		struct checkpoint_file *files = reallocarray(c->files, capacity, sizeof(*files));
 
-/* Takes the text of a checkpoint. */
-static int checkpoint_parse(struct jscan *e, struct checkpoint_table *t, const char *text)
-{
-	unsigned version, count;
-	const char *line, *end;
-	int n = 0, r = 0;
-
-	if (sscanf(text, CHECKPOINT_HEAD "%u%n", &version, &n) != 1 || n == 0)
-		return -EINVAL;
-	if (version != CHECKPOINT_VERSION)
-		return -EPROTONOSUPPORT;
-	line = strchr(text, '\n');
-	if (!line || sscanf(text + n, "%u", &count) != 1)
-		return -EINVAL;
-	line++;
-	for (unsigned i = 0; i < count && r == 0; i++) {
-		end = strchr(line, '\n');
-		if (!end)
-			return -EINVAL;
-		r = checkpoint_take_line(e, t, line, (size_t)(end - line));
-		line = end + 1;
+		if (!files)
+			return -ENOMEM;
+		c->files = files;
+		c->file_capacity = capacity;
 	}
-	return r == 0 && *line ? -EINVAL : r;
-}
-
-/* By when they were reached; for qsort(). */
-static int checkpoint_compare(const void *a, const void *b)
-{
-	const struct checkpoint_position *x = *(struct checkpoint_position *const *)a;
-	const struct checkpoint_position *y = *(struct checkpoint_position *const *)b;
-
-	return (x->serial > y->serial) - (x->serial < y->serial);
-}
-
-/* Writes a table as text. It belongs to the checkpoint, until the next one is written. */
-static int checkpoint_format(struct checkpoint *c, const struct checkpoint_table *t,
-			     const char **ret_text)
-{
-	const struct checkpoint_position **sorted = calloc((size_t)t->count + 1, sizeof(*sorted));
-	size_t count = 0, size;
-	char *text, *p;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (t->positions[i].serial)
-			sorted[count++] = &t->positions[i];
-	}
-	qsort(sorted, count, sizeof(*sorted), checkpoint_compare);
-	size = sizeof(CHECKPOINT_HEAD) + 40 + count * JSCAN_CURSOR_SIZE;
-	text = malloc(size);
-	if (!text) {
-		free(sorted);
-		return -ENOMEM;
-	}
-	p = text + snprintf(text, size, CHECKPOINT_HEAD "%u %zu\n", CHECKPOINT_VERSION, count);
-	for (size_t i = 0; i < count; i++) {
-		p = p + strlen(cursor_format(&sorted[i]->at.seqnum_id, &sorted[i]->at.entry, p));
-		*p++ = '\n';
-	}
-	*p = '\0';
-	free(sorted);
-	free(c->text);
-	c->text = text;
-	*ret_text = text;
+	c->files[number] = *file;
 	return 0;
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
+
+static void checkpoint_destroy(struct checkpoint *c)
+{
+	free(c->start.positions);
+	free(c->taken.positions);
+	free(c->settled.positions);
+	order_ids_done(&c->file_ids);
+	free(c->files);
+	free(c->skips);
+	free(c->text);
+	free(c);
+}
 
 int checkpoint_new(struct jscan *e, const char *text)
 {
@@ -209,10 +131,9 @@ int checkpoint_new(struct jscan *e, const char *text)
 	if (!c)
 		return -ENOMEM;
 	if (text && *text)
-		r = checkpoint_parse(e, &c->start, text);
+		r = checkpoint_parse(e, c, text);
 	if (r < 0) {
-		free(c->start.positions);
-		free(c);
+		checkpoint_destroy(c);
 		return r;
 	}
 	if (e->checkpoint) {
@@ -228,16 +149,8 @@ int checkpoint_new(struct jscan *e, const char *text)
 
 void checkpoint_free(struct jscan *e)
 {
-	struct checkpoint *c = e->checkpoint;
-
-	if (!c)
-		return;
-	free(c->start.positions);
-	free(c->taken.positions);
-	free(c->settled.positions);
-	free(c->skips);
-	free(c->text);
-	free(c);
+	if (e->checkpoint)
+		checkpoint_destroy(e->checkpoint);
 	e->checkpoint = NULL;
 }
 
@@ -249,8 +162,9 @@ void checkpoint_restart(struct jscan *e)
 		return;
 	c->failed = checkpoint_copy(&c->taken, &c->start) < 0 ||
 		    checkpoint_copy(&c->settled, &c->start) < 0;
-	c->told_serial = c->settled.serial;
-	c->taken_count = 0;
+	c->taken_count = c->settled_count = c->told_count = 0;
+	for (size_t i = 0; i < e->source_count; i++)
+		checkpoint_join(e->sources[i]);
 	c->skip_first = c->skip_count = 0;
 }
 
@@ -265,23 +179,39 @@ static const struct checkpoint_position *checkpoint_of(const struct source *s)
 		       &t->positions[s->seqnum_id] : NULL;
 }
 
+/* Which of the files that were read before a source is, or NULL. */
+static const struct checkpoint_file *checkpoint_file_of(const struct source *s)
+{
+	const struct checkpoint *c = s->engine->checkpoint;
+	uint32_t number;
+
+	return order_ids_find(&c->file_ids, &s->journal.header.file_id, &number) ?
+		       &c->files[number] : NULL;
+}
+
 bool checkpoint_find(const struct source *s, uint64_t *ret_seqnum)
 {
 	const struct checkpoint_position *p = checkpoint_of(s);
+	const struct checkpoint_file *file = checkpoint_file_of(s);
 
-	if (p)
-		*ret_seqnum = p->at.entry.seqnum;
-	return p != NULL;
+	if (!p || (!file && s->engine->checkpoint->knows_files))
+		return false;
+	*ret_seqnum = file && file->behind ? file->seqnum : p->at.entry.seqnum;
+	return true;
 }
 
 bool checkpoint_covers(const struct source *s, const struct entry_object *entry)
 {
-	const struct checkpoint_position *p = checkpoint_of(s);
+	const struct checkpoint_position *p;
+	uint64_t seqnum;
 
-	if (!p || entry->seqnum != p->at.entry.seqnum)
-		return p && entry->seqnum < p->at.entry.seqnum;
+	if (!checkpoint_find(s, &seqnum))
+		return false;
+	if (entry->seqnum != seqnum)
+		return entry->seqnum < seqnum;
+	p = checkpoint_of(s);
 	/* Machines that were copied go on with the same numbers. */
-	return entry->realtime <= p->at.entry.realtime;
+	return seqnum != p->at.entry.seqnum || entry->realtime <= p->at.entry.realtime;
 }
 
 int checkpoint_last(struct jscan *e, struct order_key *ret_key)
@@ -302,6 +232,27 @@ int checkpoint_last(struct jscan *e, struct order_key *ret_key)
 	return r < 0 ? r : 1;
 }
 
+bool checkpoint_file_state(const struct source *s, const struct checkpoint_table *t,
+				  uint64_t seqnum, struct checkpoint_file *ret)
+{
+	const struct checkpoint_file *before = checkpoint_file_of(s);
+	const struct checkpoint_position *p =
+		s->seqnum_id < t->count ? &t->positions[s->seqnum_id] : NULL;
+
+	*ret = (struct checkpoint_file){ .file_id = s->journal.header.file_id };
+	if (!p || !p->serial)
+		return false;
+	if (p->moved > s->joined)
+		return true;
+	if (seqnum) {
+		ret->behind = true;
+		ret->seqnum = seqnum;
+	} else if (before) {
+		*ret = *before;
+	}
+	return seqnum || before;
+}
+
 /* ---- moving on --------------------------------------------------------------------------- */
 
 /* Moves positions by copies of what has been taken. */
@@ -311,20 +262,40 @@ static void checkpoint_apply_skips(struct checkpoint *c)
 		const struct checkpoint_skip *skip = &c->skips[c->skip_first++];
 
 		c->skip_count--;
-		c->failed |= checkpoint_move(&c->taken, skip->seqnum_id, &skip->at) < 0;
+		c->failed |= checkpoint_move(&c->taken, skip->seqnum_id, &skip->at,
+					     skip->after) < 0;
 	}
 	if (c->skip_count == 0)
 		c->skip_first = 0;
 }
 
-void checkpoint_take(struct jscan *e, const struct source *s, const struct entry_object *entry)
+void checkpoint_join(struct source *s)
+{
+	s->joined = s->engine->yielded;
+	s->taken_seqnum = s->settled_seqnum = 0;
+}
+
+void checkpoint_leave(const struct source *s)
+{
+	struct checkpoint *c = s->engine->checkpoint;
+	struct checkpoint_file file = { .file_id = s->journal.header.file_id };
+
+	if (s->error || !s->header_known)
+		return;
+	if (checkpoint_file_state(s, &c->taken, s->taken_seqnum, &file))
+		c->failed |= checkpoint_add_file(c, &file) < 0;
+}
+
+void checkpoint_take(struct jscan *e, struct source *s, const struct entry_object *entry)
 {
 	struct checkpoint *c = e->checkpoint;
 	struct engine_position at;
 
 	engine_keep_position(&at, s, entry);
-	c->failed |= checkpoint_move(&c->taken, s->seqnum_id, &at) < 0;
 	c->taken_count++;
+	c->failed |= checkpoint_move(&c->taken, s->seqnum_id, &at, c->taken_count) < 0;
+	if (s->taken_seqnum < entry->seqnum)
+		s->taken_seqnum = entry->seqnum;
 	checkpoint_apply_skips(c);
 }
 
@@ -365,8 +336,12 @@ void checkpoint_settle(struct jscan *e)
 {
 	struct checkpoint *c = e->checkpoint;
 
-	if (c && c->settled.serial != c->taken.serial)
-		c->failed |= checkpoint_copy(&c->settled, &c->taken) < 0;
+	if (!c || c->settled_count == c->taken_count)
+		return;
+	c->settled_count = c->taken_count;
+	c->failed |= checkpoint_copy(&c->settled, &c->taken) < 0;
+	for (size_t i = 0; i < e->source_count; i++)
+		e->sources[i]->settled_seqnum = e->sources[i]->taken_seqnum;
 }
 
 /* ---- telling ----------------------------------------------------------------------------- */
@@ -376,7 +351,7 @@ uint64_t checkpoint_due_usec(const struct jscan *e)
 	const struct checkpoint *c = e->checkpoint;
 	uint64_t passed;
 
-	if (!c || !c->handler || c->taken.serial == c->told_serial)
+	if (!c || !c->handler || c->taken_count == c->told_count)
 		return UINT64_MAX;
 	passed = drive_now_usec() - c->told_usec;
 	return passed < c->interval_usec ? c->interval_usec - passed : 0;
@@ -388,9 +363,9 @@ int checkpoint_tell(struct jscan *e)
 	const char *text;
 	int r;
 
-	if (!c || !c->handler || c->settled.serial == c->told_serial)
+	if (!c || !c->handler || c->settled_count == c->told_count)
 		return 0;
-	c->told_serial = c->settled.serial;
+	c->told_count = c->settled_count;
 	c->told_usec = drive_now_usec();
 	r = jscan_get_checkpoint(e, JSCAN_CHECKPOINT_SETTLED, &text);
 	r = r < 0 ? r : c->handler(c->userdata, text);
@@ -429,9 +404,9 @@ int jscan_get_checkpoint(struct jscan *e, enum jscan_checkpoint which, const cha
 		return -ENOMEM;
 	switch (which) {
 	case JSCAN_CHECKPOINT_SETTLED: /* who pulls entries has them */
-		return checkpoint_format(c, e->sinks.count ? &c->settled : &c->taken, ret_text);
+		return checkpoint_format(e, e->sinks.count > 0, ret_text);
 	case JSCAN_CHECKPOINT_TAKEN:
-		return checkpoint_format(c, &c->taken, ret_text);
+		return checkpoint_format(e, false, ret_text);
 	}
 	return -EINVAL;
 }

@@ -29,6 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/checkpoint.h"
 #include "engine/discover.h"
 
 /* Entries that may be counted, but not linked into all sets yet: a writer appends one at a time. */
@@ -291,6 +292,8 @@ static void follow_sweep(struct jscan *e)
 			follow_remember(f, s);
 			e->usable_count--;
 		}
+		if (e->checkpoint)
+			checkpoint_leave(s);
 		if (e->merge.last_source == s)
 			e->merge.last_source = NULL;
 		source_free(s);
@@ -344,10 +347,11 @@ static int follow_step_arrive(struct source *s)
 		index = twin->snapshot;
 	} else if (follow_was_read(e, s, &index)) {
 		;
+	} else if (e->checkpoint) {
+		index = 0; /* of a file that is not known nothing has been read */
 	} else if (s->seqnum_id < f->mark_count && f->marks[s->seqnum_id] > 0) {
 		r = source_find_after(s, f->marks[s->seqnum_id], &index);
-	} else if (s->journal.header.state == JOURNAL_STATE_ARCHIVED && e->last.known &&
-		   !e->checkpoint) {
+	} else if (s->journal.header.state == JOURNAL_STATE_ARCHIVED && e->last.known) {
 		r = source_find_position(s, &e->last, &index);
 	}
 	if (r == -EAGAIN || r == -ENOMEM)
@@ -445,6 +449,7 @@ static int follow_admit(struct jscan *e, struct source *s)
 	r = engine_take_source(e, s);
 	if (r < 0)
 		return r;
+	checkpoint_join(s);
 	s->arriving = false;
 	s->walk.located = true;
 	s->candidate = CANDIDATE_NONE;

@@ -70,6 +70,20 @@ int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_t *ret_
 	return 0;
 }
 
+bool order_ids_find(const struct order_ids *t, const struct id128 *id, uint32_t *ret_number)
+{
+	if (t->count == 0)
+		return false;
+	for (uint32_t at = order_ids_hash(id) & (t->slot_count - 1); t->slots[at];
+	     at = (at + 1) & (t->slot_count - 1)) {
+		if (id128_equal(&t->ids[t->slots[at] - 1], id)) {
+			*ret_number = t->slots[at] - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
 void order_ids_done(struct order_ids *t)
 {
 	free(t->ids);

@@ -52,6 +52,8 @@ struct order {
 
 /* The number of an ID in a table of its own, new ones being added. -ENOMEM. */
 int order_ids_number(struct order_ids *t, const struct id128 *id, uint32_t *ret_number);
+/* The number of an ID that is there. */
+bool order_ids_find(const struct order_ids *t, const struct id128 *id, uint32_t *ret_number);
 void order_ids_done(struct order_ids *t);
 
 void order_done(struct order *o);

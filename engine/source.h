@@ -128,6 +128,9 @@ struct source {
 	uint64_t reported[32];   /* hashes of problems already reported */
 	struct grep_scan *grep_scan; /* or NULL */
 	bool passes;             /* entries that grep_scan rules out are no candidates */
+	uint64_t joined;         /* behind so many entries of the merge; for checkpoints */
+	uint64_t taken_seqnum;   /* of the last entry of it that was taken, ... */
+	uint64_t settled_seqnum; /* ... and written out; 0: none */
 	struct list run_link;    /* engine->runnable: something has changed for it */
 	struct list open_link;   /* engine->open_sources, least recently used first */
 };

@@ -1114,17 +1114,18 @@ JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
  * A checkpoint says how far a scan has come in each sequence of numbers, so that another run goes
  * on from there and has each entry exactly once, though there are many machines, whose files are
  * rotated, copied and removed in between, and new ones. (A cursor names one entry; what of other
- * machines comes before it is a matter of clocks.) It is a text: the line "jscan-checkpoint 1 N",
- * then N lines, each a cursor: of the last entry that was read of one sequence.
+ * machines comes before it is a matter of clocks.) It is a text: the line "jscan-checkpoint 1 N M",
+ * then N lines, each a cursor: of the last entry that was read of one sequence, then M lines with
+ * the IDs of files.
  *
  * A run that is to keep one begins with jscan_seek_checkpoint(), with what the last run kept, or
  * with nothing. It reads forward; where the order of journalctl would have entries of one sequence
  * against the order of their numbers, since clocks disagree, the numbers count. What is read must
  * not change from run to run: matches, a pattern and the lower bound stay the same.
  *
- * In one sequence all entries up to a number count as read. A file that turns up later, with
- * numbers below those that have been read, for example because a directory was copied only in
- * part, is passed over that far.
+ * A file that turns up later, with numbers below those that have been read, for example because a
+ * directory was copied only in part, is read all the same: files that have been read are known by
+ * their IDs.
  */
 
 /* Goes on behind a checkpoint, TEXT (NULL or "": from the beginning), and keeps one from here on.

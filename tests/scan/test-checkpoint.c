@@ -19,6 +19,7 @@ FOLDER_SUITE(checkpoint, test_folder_make);
 /* How a set of files comes about. */
 struct world_options {
 	bool clocks_step;  /* clocks of machines go back now and then */
+	bool late;         /* half of the files are there once they are archived only */
 	bool copies;       /* the last machine collects copies of what others write */
 	uint64_t seed;
 };
@@ -116,7 +117,8 @@ static void world_go_on(struct world *w, unsigned count)
 		for (unsigned f = 0; f < FILES_OF_MACHINE; f++) {
 			bool rotates = draw(w, 4) == 0;
 
-			if (!w->files[m][f])
+			if (!w->files[m][f] ||
+			    (w->options.late && f > 0 && !rotates && w->written < ENTRIES))
 				continue;
 			if (rotates)
 				fixture_set_state(w->files[m][f], JOURNAL_STATE_ARCHIVED);
@@ -233,6 +235,12 @@ SEED_TEST(runs_that_are_cut_off_have_each_entry_once)
 SEED_TEST(clocks_that_step_make_no_difference)
 {
 	check_pulling(&(const struct world_options){ .seed = *seed, .clocks_step = true }, NULL);
+}
+
+SEED_TEST(files_that_turn_up_late_are_read_from_their_beginning)
+{
+	check_pulling(&(const struct world_options){ .seed = *seed, .late = true,
+						     .clocks_step = *seed % 2 }, NULL);
 }
 
 SEED_TEST(copies_under_other_numbers_are_not_had_again)
@@ -355,7 +363,8 @@ static void run_storing(struct world *w, struct kept *kept, bool flushed_only, b
 
 static void check_storing(uint64_t seed, bool flushed_only, bool loop)
 {
-	struct world w = { .options = { .clocks_step = seed % 2, .copies = seed % 2 == 0 },
+	struct world w = { .options = { .clocks_step = seed % 2, .copies = seed % 2 == 0,
+				       .late = seed % 6 == 3 },
 			   .random = seed };
 	struct kept kept = { .text = NULL };
 
@@ -442,19 +451,30 @@ Test(checkpoint, the_text_is_checked)
 #define LINE                                                                                       \
 	"s=000102030405060708090a0b0c0d0e0f;i=1;b=000102030405060708090a0b0c0d0e0f;m=1;t=1;"       \
 	"x=1\n"
+#define FILE "f=000102030405060708090a0b0c0d0e0f"
+#define OTHER "f=100102030405060708090a0b0c0d0e0f"
 	static const struct {
 		const char *text;
 		int answer;
 	} cases[] = {
 		{ "", 0 },
-		{ "jscan-checkpoint 1 0\n", 0 },
-		{ "jscan-checkpoint 1 1\n" LINE, 0 },
-		{ "jscan-checkpoint 2 1\n" LINE, -EPROTONOSUPPORT },
-		{ "jscan-checkpoint 1 2\n" LINE, -EINVAL },
-		{ "jscan-checkpoint 1 2\n" LINE LINE, -EINVAL },
-		{ "jscan-checkpoint 1 0\n" LINE, -EINVAL },
-		{ "jscan-checkpoint 1 1\ns=1\n", -EINVAL },
-		{ "jscan-checkpoint 1 1\nt=1\n", -EINVAL },
+		{ "jscan-checkpoint 1 0 0\n", 0 },
+		{ "jscan-checkpoint 1 1 0\n" LINE, 0 },
+		{ "jscan-checkpoint 1 1 2\n" LINE FILE "\n" OTHER ";i=1f\n", 0 },
+		{ "jscan-checkpoint 2 1 0\n" LINE, -EPROTONOSUPPORT },
+		{ "jscan-checkpoint 1 2 0\n" LINE, -EINVAL },
+		{ "jscan-checkpoint 1 2 0\n" LINE LINE, -EINVAL },
+		{ "jscan-checkpoint 1 0 0\n" LINE, -EINVAL },
+		{ "jscan-checkpoint 1 1 0\ns=1\n", -EINVAL },
+		{ "jscan-checkpoint 1 1 0\nt=1\n", -EINVAL },
+		{ "jscan-checkpoint 1 1 1\n" LINE, -EINVAL },
+		{ "jscan-checkpoint 1 0 1\n" FILE, -EINVAL },
+		{ "jscan-checkpoint 1 0 1\n" FILE "0\n", -EINVAL },
+		{ "jscan-checkpoint 1 0 1\n" FILE ";i=\n", -EINVAL },
+		{ "jscan-checkpoint 1 0 1\n" FILE ";i=1g\n", -EINVAL },
+		{ "jscan-checkpoint 1 0 1\nf=1\n", -EINVAL },
+		{ "jscan-checkpoint 1 4294967295 4294967295\n" LINE, -EINVAL },
+		{ "jscan-checkpoint 1 0\n", -EINVAL },
 		{ "jscan-checkpoint 1\n", -EINVAL },
 		{ LINE, -EINVAL },
 		{ "nonsense", -EINVAL },
@@ -467,9 +487,10 @@ Test(checkpoint, the_text_is_checked)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		cr_expect(eq(int, jscan_seek_checkpoint(engine, cases[i].text), cases[i].answer),
 			  "%s", cases[i].text);
-	/* What is refused leaves the one that there was; sequences of nobody are kept. */
+	/* What is refused leaves the one that there was; what nobody has is kept. */
 	cr_assert(eq(int, jscan_get_checkpoint(engine, JSCAN_CHECKPOINT_TAKEN, &text), 0));
-	cr_expect(eq(str, (char *)text, (char *)"jscan-checkpoint 1 1\n" LINE));
+	cr_expect(eq(str, (char *)text, (char *)"jscan-checkpoint 1 1 2\n" LINE FILE "\n" OTHER
+		      ";i=1f\n"));
 	cr_expect(eq(int, jscan_set_direction(engine, JSCAN_BACKWARD), -EINVAL));
 	cr_expect(eq(int, jscan_set_tail(engine, 1), -EINVAL));
 	cr_expect(eq(int, jscan_seek_head(engine), 0));
@@ -478,4 +499,6 @@ Test(checkpoint, the_text_is_checked)
 	cr_expect(eq(int, jscan_seek_checkpoint(engine, NULL), -EINVAL));
 	jscan_free(engine);
 #undef LINE
+#undef FILE
+#undef OTHER
 }
