@@ -67,8 +67,8 @@ _jscan_values() {
     -i | --file | --cursor-file | --checkpoint | --trace) _jscan_offer_paths -f "$2" ;;
     -o | --output) _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable' "$2" ;;
     --sink)
-        if [[ $2 == */* ]]; then
-            _jscan_offer_paths -f "$2"
+        if [[ $2 == *[:/]* ]]; then
+            _jscan_offer_paths -f "${2#*:}"
         else
             _jscan_offer "$(_jscan_ask -o help)"$'\njson-stable\nsplit\nsqlite' "$2"
         fi ;;
@@ -104,33 +104,29 @@ all" "$2" ;;
 _jscan_argument() {
     _jscan_offer_paths -f "$1"
     [[ $1 == /* || $1 == ./* ]] && return
-    local line
+    local line files=${#COMPREPLY[@]}
     while IFS= read -r line; do
         [[ -n $line && $line == "$1"* ]] && COMPREPLY+=("$line=")
     done < <(_jscan_ask -N)
+    # In the name of a file bash would quote the = and then not complete what is behind it.
+    ((${#COMPREPLY[@]} > files)) && compopt +o filenames 2>/dev/null
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
 }
 
-_jscan() {
-    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} name
-    # Where = breaks words, as is the default, --option=value is three of them.
-    if [[ $current == = ]]; then
-        name=$previous current=
-    elif [[ $previous == = ]] && ((COMP_CWORD > 2)); then
-        name=${COMP_WORDS[COMP_CWORD - 2]}
-    elif [[ $current == --*=* ]]; then
-        name=${current%%=*} current=${current#*=}
-    else
-        name=
-    fi
-    COMPREPLY=()
-    if [[ $name == -* ]]; then
-        _jscan_values "$name" "$current"
-        return
-    elif [[ $name ]]; then
-        _jscan_offer "$(_jscan_ask -F "$name")" "$current"
+# True for a word that is nothing but characters at which bash breaks words.
+_jscan_breaks() {
+    [[ $1 && ! ${1//[=:]/} ]]
+}
+
+# Completes the word $2 behind the word $1.
+_jscan_word() {
+    local previous=$1 current=$2
+    if [[ $current == --*=* ]]; then
+        _jscan_values "${current%%=*}" "${current#*=}"
         return
     fi
+    # Of letters that stand together the last may take a value.
+    [[ $previous =~ ^-[aefhklmNqrx]+([a-zA-Z])$ ]] && previous=-${BASH_REMATCH[1]}
     case $previous in
     --case-sensitive | --gaps | --stats) ;; # a value has to be attached
     -*) _jscan_values "$previous" "$current" && [[ ! $current || ${COMPREPLY[*]} ||
@@ -139,9 +135,27 @@ _jscan() {
     if [[ $current == -* ]]; then
         _jscan_offer "$(_jscan_options)" "$current"
         [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
-        return
+    elif [[ $current =~ ^[A-Z0-9_]+= ]]; then
+        _jscan_offer "$(_jscan_ask -F "${current%%=*}")" "${current#*=}"
+    else
+        _jscan_argument "$current"
     fi
-    _jscan_argument "$current"
+}
+
+_jscan() {
+    local current=${COMP_WORDS[COMP_CWORD]} i=$COMP_CWORD before
+    # By default bash breaks words at = and :, and replaces what is behind the last of these.
+    while ((i > 1)) && { _jscan_breaks "${COMP_WORDS[i]}" || _jscan_breaks "${COMP_WORDS[i - 1]}"; }; do
+        current=${COMP_WORDS[--i]}$current
+    done
+    before=${current%"${COMP_WORDS[COMP_CWORD]}"}
+    _jscan_breaks "${COMP_WORDS[COMP_CWORD]}" && before=$current
+    COMPREPLY=()
+    _jscan_word "${COMP_WORDS[i - 1]}" "$current"
+    [[ $current == --*=* || $current =~ ^[A-Z0-9_]+= ]] && before=${before#*=}
+    [[ $before ]] || return 0
+    before=$(printf %q "$before")
+    for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$before"}; done
 }
 
 complete -F _jscan jscan

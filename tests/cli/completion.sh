@@ -43,6 +43,17 @@ point 'an identifier' 'sshd' "$(offers -i "$sample/system.journal" -t ssh)"
 point 'a field' '_SYSTEMD_UNIT' "$(offers -D "$sample" -F _SYSTEMD_UN)"
 point 'a match' '_SYSTEMD_UNIT=' "$(offers -D "$sample" _SYSTEMD_UN)"
 point 'the value of a match' 'ssh.service' "$(offers -D "$sample" _SYSTEMD_UNIT = ssh)"
+point 'the last of letters that stand together' 'ssh.service' "$(offers -D "$sample" -fu ssh)"
+# A jscan that knows of odd names: what is completed is only what is behind the last : or =.
+jscan_of_the_files=$jscan
+odd() { echo 'a:b=c d@e.service'; }
+jscan=odd
+point 'a unit with what breaks words' 'a:b=c\ d@e.service' "$(offers -u '')"
+point 'behind the colon' 'b=c\ d@e.service' "$(offers -u a :)"
+point 'behind more of it' 'c\ d@e.service' "$(offers --unit = a : b =)"
+point 'in the value of a match' 'b=c\ d@e.service' "$(offers FIELD = a : b)"
+jscan=$jscan_of_the_files
+point 'the file of a sink' "$sample/system.journal" "$(offers --sink = json : "$sample/system.j")"
 boots=$("$jscan" -D "$sample" --list-boots -q -o json | grep -o '"boot_id"' | wc -l)
 point 'boots by number and ID, and all' $((boots * 2 + 1)) "$(offers -D "$sample" -b '' | wc -w)"
 point 'a word behind -b that is no boot' '_SYSTEMD_UNIT=' "$(offers -D "$sample" -b _SYSTEMD_UN)"
