@@ -1125,7 +1125,8 @@ JSCAN_API int jscan_set_follow(struct jscan *engine, int follow);
  *
  * A file that turns up later, with numbers below those that have been read, for example because a
  * directory was copied only in part, is read all the same: files that have been read are known by
- * their IDs.
+ * their IDs. What a follower has not seen when it is killed, since the writer of several files of
+ * one sequence was adding to two of them at that moment, is passed over by the next run.
  */
 
 /* Goes on behind a checkpoint, TEXT (NULL or "": from the beginning), and keeps one from here on.
