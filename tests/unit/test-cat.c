@@ -50,7 +50,7 @@ Test(cat, a_message_that_was_found_is_printed_as_its_entry_is)
 		printed.size = buffer.size;
 		cr_expect(eq(mem, printed, expected), "%zu", size);
 		output_buffer_done(&buffer);
-		p.entry.field_count = 0;
+		print_clear(&p);
 		text[size] = (char)('a' + size % 26);
 	}
 }
